@@ -7,6 +7,7 @@
 #include "campaign/campaign.h"
 
 enum { FF_REASON_SIZE = 200 };
+#define FF_REASON_LATE "failed: ran past its limit" /* such a run is made again by the next resume */
 
 /* One run: sample * methods + method. */
 typedef struct ff_record {

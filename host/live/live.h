@@ -19,7 +19,7 @@ typedef struct ff_live ff_live;
 
 enum {
     FF_LIVE_RATE = 60,       /* [Hz] rows a viewer gets at most */
-    FF_LIVE_VIEWERS = 8,     /* at a time; further ones are refused */
+    FF_LIVE_VIEWERS = 240,   /* at a time; a further one takes the place of one without the token */
     FF_LIVE_MESSAGE = 256,   /* [bytes] largest message taken from a page */
     FF_LIVE_QUEUE = 16,      /* commands that may wait */
     FF_LIVE_HISTORY = 1200,  /* rows kept for a new viewer */

@@ -7,6 +7,7 @@
 #include <sys/random.h>
 
 #include "live/internal.h"
+#include "text/module.h"
 #include "report/geometry.h"
 #include "text/file.h"
 #include "text/json.h"
@@ -235,7 +236,7 @@ bool ff_live__drain(ff_live *live) {
  */
 
 /* As long for a right guess as for a wrong one. */
-static bool token_right(const ff_live *live, const char *given) {
+bool ff_live__token(const ff_live *live, const char *given) {
     unsigned char difference = strlen(given) != 32;
     for (int i = 0; i < 32; i++)
         difference |= (unsigned char)(live->token[i] ^ given[difference ? 0 : i]);
@@ -283,7 +284,7 @@ bool ff_live__parse(const ff_live *live, const char *line, size_t length, ff_liv
         snprintf(text, size, "%s needs --control", word[1]);
         return false;
     }
-    if (needs_token && (!token || !token_right(live, token))) {
+    if (needs_token && (!token || !ff_live__token(live, token))) {
         snprintf(text, size, token ? "%s refused: wrong token" : "%s refused: it needs the token", word[1]);
         return false;
     }
@@ -585,6 +586,25 @@ static void release(ff_live *live) {
     free(live);
 }
 
+extern const unsigned char ff_live_page[];
+extern const size_t ff_live_page_size;
+
+static ff_status serve(ff_live *live, char *message, size_t size) {
+    static ff_live_services services;
+    services = (ff_live_services){.page = ff_live_page,
+                                  .page_size = ff_live_page_size,
+                                  .now = ff_clock_now,
+                                  .drain = ff_live__drain,
+                                  .parse = ff_live__parse,
+                                  .note_json = ff_live__note_json,
+                                  .reply_json = ff_live__reply_json,
+                                  .status_json = ff_live__status_json,
+                                  .push = ff_ring_push,
+                                  .pop = ff_ring_pop};
+    live->module = ff_module_table("live", &services, message, size);
+    return live->module ? live->module->start(live, message, size) : FF_ERR_UNSUPPORTED;
+}
+
 ff_status ff_live_start(const ff_live_config *config, ff_live **out, char *message, size_t size) {
     *out = NULL;
     snprintf(message, size, "no memory");
@@ -624,7 +644,7 @@ ff_status ff_live_start(const ff_live_config *config, ff_live **out, char *messa
     if (!status) {
         find_columns(live, config);
         live->hello = make_hello(live, config, session);
-        status = live->hello ? ff_live__serve(live, message, size) : FF_ERR_MEMORY;
+        status = live->hello ? serve(live, message, size) : FF_ERR_MEMORY;
     }
     if (status) {
         release(live);
@@ -637,7 +657,7 @@ ff_status ff_live_start(const ff_live_config *config, ff_live **out, char *messa
 void ff_live_stop(ff_live *live) {
     if (!live)
         return;
-    ff_live__unserve(live);
+    live->module->stop(live);
     release(live);
 }
 

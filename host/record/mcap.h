@@ -2,9 +2,9 @@
  *
  * Layout: magic, Header, data (Schema, Channel, Chunk with MessageIndex, Metadata, Attachment), DataEnd,
  * summary, Footer, magic. Chunks are not compressed and carry a CRC-32. Every flush is one write(2): what was
- * flushed survives a kill -9. When a write fails, the file is cut back to the last whole record, the writer
- * keeps FF_ERR_IO for good, and no footer is written: such a file reads as an unclosed one, never as a
- * complete one. Not for the real-time thread. */
+ * flushed survives a kill -9, what was synced a power cut. When a write fails, the file is cut back to the
+ * last whole record, the writer keeps FF_ERR_IO for good, and no footer is written: such a file reads as an
+ * unclosed one, never as a complete one. Not for the real-time thread. */
 #ifndef FF_RECORD_MCAP_H
 #define FF_RECORD_MCAP_H
 
@@ -32,11 +32,9 @@ typedef struct ff_mcap_writer_config {
     const char *profile; /* "ros2" or "" */
     const char *library; /* who wrote the file */
     size_t chunk_size;   /* [bytes] a chunk is written at the latest when it has grown to this */
-    bool sync;           /* fdatasync after every flush: survives a power cut too, at its price */
 } ff_mcap_writer_config;
 
-ff_mcap_writer_config
-ff_mcap_writer_config_default(void); /* ros2, freefloat and its version, 1 MiB, no sync */
+ff_mcap_writer_config ff_mcap_writer_config_default(void); /* ros2, freefloat and its version, 1 MiB */
 
 /* Creates or empties the file. FF_ERR_IO, FF_ERR_MEMORY; *writer is NULL then. */
 ff_status ff_mcap_writer_open(const char *path, const ff_mcap_writer_config *config, ff_mcap_writer **writer);
@@ -56,6 +54,9 @@ ff_status ff_mcap_writer_attachment(ff_mcap_writer *writer, const char *name, co
                                     uint64_t log_time, const void *data, size_t size);
 /* Writes the open chunk, if it has messages. */
 ff_status ff_mcap_writer_flush(ff_mcap_writer *writer);
+/* What was flushed reaches the disk before this returns, which takes it some milliseconds; then close does
+ * the same. FF_ERR_IO. */
+ff_status ff_mcap_writer_sync(ff_mcap_writer *writer);
 /* Flushes, writes summary and footer, frees the writer (also on error; NULL is fine). FF_OK only if the whole
  * file was written and closed without error; after FF_ERR_IO errno says why the first write failed. */
 ff_status ff_mcap_writer_close(ff_mcap_writer *writer);

@@ -1,9 +1,12 @@
 #include "record/table.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "record/logfile.h"
 
@@ -141,9 +144,16 @@ static ff_status read_all(FILE *f, const char *path, ff_log_table *t, char *mess
 ff_status ff_log_table_read(const char *path, ff_log_table *table, char *message, size_t size) {
     *table = (ff_log_table){0};
     *message = 0;
-    FILE *f = fopen(path, "r");
+    const int file =
+        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer does not wait */
+    struct stat info;
+    const bool ordinary = file >= 0 && fstat(file, &info) == 0 && S_ISREG(info.st_mode);
+    FILE *f = ordinary ? fdopen(file, "r") : NULL;
     if (!f) {
-        snprintf(message, size, "%s: cannot be read: %s", path, strerror(errno));
+        snprintf(message, size, "%s: cannot be read: %s", path,
+                 file >= 0 && !ordinary ? "it is no ordinary file" : strerror(errno));
+        if (file >= 0)
+            close(file);
         return FF_ERR_IO;
     }
     char magic[5] = "";

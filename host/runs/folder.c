@@ -74,7 +74,6 @@ static ff_status make_run(const char *base, ff_run_folder *run) {
     }
     if (status == FF_OK) {
         memcpy(run->path, place, sizeof place);
-        ff__run_sync(base);
         return FF_OK;
     }
     const int error = errno;
@@ -302,6 +301,8 @@ ff_outcome ff_run_finish(ff_run_folder *run, const ff_run_end *end, ff_notes *no
                                  run->path, written == FF_ERR_MEMORY ? "no memory" : strerror(errno));
     else if (!end->whole || end->stopped)
         outcome = FF_FAILED;
+    else if (run->place == FF_RUN_DIRECT)
+        ff__run_sync(run->path);
     else if ((run->place == FF_RUN_LINKED && ff__run_link(run) != FF_OK) ||
              (run->place == FF_RUN_STAGED && ff__run_move(run->shown) != FF_OK))
         outcome = ff_notes_error(notes, FF_FAILED,

@@ -42,11 +42,11 @@ static void describe(ff_run_entry *e) {
     const ff_status status = ff_manifest_read(e->path, &m);
     const char *state = ff_manifest_text(&m, "state");
     snprintf(e->state, sizeof e->state, "%s",
-             ff__run_locked(e->path)         ? "running"
-             : status == FF_ERR_IO           ? "earlier"
-             : strcmp(state, "running") == 0 ? "incomplete" /* its process is gone */
-             : status != FF_OK || !*state    ? "incomplete"
-                                             : state);
+             ff__run_locked(e->path)              ? "running"
+             : strncmp(e->id, "earlier-", 8) == 0 ? "earlier"
+             : strcmp(state, "running") == 0      ? "incomplete" /* its process is gone */
+             : status != FF_OK || !*state         ? "incomplete"
+                                                  : state);
     snprintf(e->command, sizeof e->command, "%s", ff_manifest_text(&m, "command"));
     snprintf(e->method, sizeof e->method, "%s", ff_manifest_text(&m, "method"));
     snprintf(e->verdict, sizeof e->verdict, "%s", ff_manifest_text(&m, "verdict"));

@@ -141,18 +141,16 @@ static ff_status put_results(ff_json *json, const char *folder) {
     return good ? FF_OK : FF_ERR_IO;
 }
 
-/* Synced before it is renamed: a power cut leaves the former or the new one. */
-static ff_status replace(const char *folder, const char *text) {
+/* Synced before it is renamed: a power cut leaves the former or the new one. At the beginning of a run there
+ * is nothing to lose yet. */
+static ff_status replace(const char *folder, const char *text, bool sync) {
     char path[FF_FILE_PATH];
     ff_file_whole whole;
     if (!ff__run_join(path, folder, FF_RUN_MANIFEST) || ff_file_begin(path, &whole) != FF_OK)
         return FF_ERR_IO;
     const bool good = fputs(text, whole.file) >= 0 && fflush(whole.file) == 0 &&
-                      (fsync(fileno(whole.file)) == 0 || errno == EINVAL || errno == EROFS);
-    if (ff_file_end(&whole, good) != FF_OK)
-        return FF_ERR_IO;
-    ff__run_sync(folder);
-    return FF_OK;
+                      (!sync || fsync(fileno(whole.file)) == 0 || errno == EINVAL || errno == EROFS);
+    return ff_file_end(&whole, good);
 }
 
 ff_status ff__manifest_write(const ff_run_folder *run, const ff_run_end *end) {
@@ -186,7 +184,7 @@ ff_status ff__manifest_write(const ff_run_folder *run, const ff_run_end *end) {
     char *text = ff_json_take(&json);
     if (!text)
         return FF_ERR_MEMORY;
-    const ff_status written = status == FF_OK ? replace(run->path, text) : status;
+    const ff_status written = status == FF_OK ? replace(run->path, text, end != NULL) : status;
     free(text);
     return written;
 }

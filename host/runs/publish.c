@@ -31,16 +31,19 @@ ff_status ff__run_link(const ff_run_folder *run) {
     const char *name = run->shown + strlen("out/");
     struct stat info;
     snprintf(target, sizeof target, ".runs/%.128s/%s", name, run->id);
-    snprintf(link, sizeof link, FF_RUNS_ROOT "/%.128s/earlier-%s", name, run->id);
+    const bool folder = lstat(run->shown, &info) == 0 && S_ISDIR(info.st_mode);
+    snprintf(link, sizeof link, FF_RUNS_ROOT "/%.128s/%s-%s", name, folder ? "earlier" : ".link", run->id);
     unlink(link);
     if (symlink(target, link) != 0)
         return FF_ERR_IO;
-    const bool folder = lstat(run->shown, &info) == 0 && S_ISDIR(info.st_mode);
+    char base[FF_FILE_PATH];
+    snprintf(base, sizeof base, FF_RUNS_ROOT "/%.128s", name);
+    ff__run_sync(
+        run->path); /* what the link names is there first; the link itself may follow when it likes */
+    ff__run_sync(base);
     const bool good = folder ? exchange(link, run->shown) : rename(link, run->shown) == 0;
-    if (good) {
-        ff__run_sync("out");
+    if (good)
         return FF_OK;
-    }
     const int error = errno;
     unlink(link);
     errno = error;

@@ -8,6 +8,10 @@ const char *ff_version(void) {
     return FF_VERSION;
 }
 
+const char *ff_commit(void) {
+    return FF_COMMIT;
+}
+
 /* The note NT_GNU_BUILD_ID of the first object, which is the program itself. */
 static int read_note(struct dl_phdr_info *info, size_t size, void *user) {
     (void)size;

@@ -322,7 +322,12 @@ int ff_cmd_campaign(int argc, char **argv) {
     const bool bad = ff_campaign_load(o.file, &ff_catalog_libraries, c, message, sizeof message, warnings,
                                       sizeof warnings) < 0;
     ff_ranks ranks;
-    ff_ranks_start(&ranks);
+    if (ff_ranks_start(&ranks, message, sizeof message) != FF_OK) {
+        ff_cli_error("freefloat campaign: %s", message);
+        ff_campaign_free(c);
+        free(c);
+        return FF_EXIT_FAILED;
+    }
     if (!o.threads) {
         const long cores = sysconf(_SC_NPROCESSORS_ONLN);
         o.threads = ranks.on || cores < 1 ? 1 : (int)cores;

@@ -87,11 +87,32 @@ static void probe_energy(ff_paper_probe *p, const ff_rigid_model *m, double T, c
         p->output_error[i] = fmax(p->output_error[i], fabs(out[i] - ideal[i]));
         p->port_error[i] = fmax(p->port_error[i], fabs(H[i] - p->start[i] - p->port[i]));
     }
+    if (!p->begun)
+        p->velocity = x->velocity;
+    for (int i = 0; i < 3; i++)
+        if (p->velocity.a[i] != 0.0)
+            p->axis = fmax(p->axis, fabs(x->velocity.a[i] / p->velocity.a[i]));
     p->force = fmax(p->force, ff_vec3_norm(measured.force));
     p->torque = fmax(p->torque, ff_vec3_norm(measured.torque));
     p->last = (ff_rigid_load){force, torque};
     p->correction = b->velocity_correction;
     p->begun = true;
+}
+
+/* lange, (36), (37): where contact 0 lies on the body that it is against, from the true poses and the
+ * direction of the true force alone: the foot of the tool's point on the force's line through the tip. */
+static void probe_contact(ff_paper_probe *p, const ff_contact *c, const ff_row *row) {
+    const ff_vec3 force = row->contact_force[0];
+    if (c->kind != FF_CONTACT_CONE || !(ff_vec3_norm(force) > 0.0))
+        return;
+    const ff_pose on = row->body[c->against].inertial.T;
+    const ff_vec3 tip = ff_pose_apply(row->body[c->body].inertial.T, c->point),
+                  n = ff_quat_unrotate(on.q, ff_vec3_unit(force)),
+                  from = ff_vec3_sub(ff_quat_unrotate(on.q, ff_vec3_sub(tip, on.p)), c->apex),
+                  at = ff_vec3_add(c->apex, ff_vec3_axpy(-ff_vec3_dot(from, n), n, from));
+    const double square = ff_vec3_dot(force, force);
+    p->touched = ff_vec3_axpy(square, at, p->touched);
+    p->touched_weight += square;
 }
 
 static ff_status probe_row(void *self, const ff_row *row) {
@@ -106,6 +127,8 @@ static ff_status probe_row(void *self, const ff_row *row) {
     if (c->session.scenario.satellites > 1)
         p->star_tracker =
             fmax(p->star_tracker, ff_quat_angle(row->body[1].inertial.T.q, row->body[1].ideal.attitude));
+    if (c->session.scenario.contacts > 0)
+        probe_contact(p, &c->session.scenario.contact[0], row);
     probe_energy(p, &c->session.metrics.model[0], c->session.scenario.cycle, b);
     return FF_OK;
 }

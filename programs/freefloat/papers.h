@@ -28,6 +28,10 @@ typedef struct ff_paper_probe {
     double output_error[2]; /* [J] the same of the output V_c */
     double force, torque;   /* [N], [N m] largest measured */
     double star_tracker;    /* [rad] largest error of body 1's attitude as its robot shows it (23) */
+    ff_vec3 touched;        /* [N2 m] sum over f^2 of the true contact point of contact 0 on its `against` */
+    double touched_weight;  /* [N2] */
+    ff_vec3 velocity;       /* [m/s] at the start */
+    double axis;            /* largest |v_i| over |v_i(0)| of one axis, inertial */
     double start[2];        /* [J] H(0) */
     ff_rigid_load last;     /* F_c and loads of the cycle before */
     ff_twist correction;    /* V_pc of it */

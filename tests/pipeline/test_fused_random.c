@@ -408,9 +408,10 @@ static tally run_family(const family *f, uint64_t seed, int contacts) {
         if (getenv("FF_ALL"))
             keep(&t, f->name, i);
         if (getenv("FF_ALL"))
-            print_message("  %s %d: %.3f e %.3f sd %.3f %.3f in %d N %.0f wtau %.2f peak/noise %.1f end %.0f\n",
-                          f->name, i, 100 * o->error, 100 * o->error_e, 100 * o->sd_J, 100 * o->sd_e, o->inside, d.samples,
-                          d.w * d.delay, d.peak / d.noise, o->end);
+            print_message(
+                "  %s %d: %.3f e %.3f sd %.3f %.3f in %d N %.0f wtau %.2f peak/noise %.1f end %.0f\n",
+                f->name, i, 100 * o->error, 100 * o->error_e, 100 * o->sd_J, 100 * o->sd_e, o->inside,
+                d.samples, d.w * d.delay, d.peak / d.noise, o->end);
         const bool honest = o->error < 3 * o->sd_J || o->error_e < 3 * o->sd_e;
         if (error > .03 && o->inside && !honest) {
             y.silent++;

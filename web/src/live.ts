@@ -121,7 +121,7 @@ class Page {
       event: (event) => this.note(event),
       rows: (values, width) => this.take(values, width),
       connection: () => this.showState(),
-    });
+    }, this.token);
     setInterval(() => this.showState(), 200);
     const frame = (now: number): void => {
       this.draw(now);
@@ -292,7 +292,7 @@ class Page {
 
   private control(): HTMLElement {
     const hello = this.hello!;
-    const token = h("input", {type: "password", id: "token", autocomplete: "off", spellcheck: "false", maxlength: 32, placeholder: "printed on the terminal", input: () => (this.token = token.value.trim())});
+    const token = h("input", {type: "password", id: "token", autocomplete: "off", spellcheck: "false", maxlength: 32, placeholder: "printed on the terminal", input: () => (this.token = this.link.token = token.value.trim())});
     token.value = this.token;
     const rows: HTMLElement[] = [h("div", {class: "setting"}, h("label", {for: "token"}, "Token"), token)];
     if (hello.guarded.includes("zero"))
@@ -461,6 +461,11 @@ class Page {
     return out;
   }
 
+  /** What tripped: the last alarm that is not the name of a state, which follows it. */
+  private cause(): {text: string} | undefined {
+    return [...this.events].reverse().find((e) => e.level === "alarm" && !(e.text.split(":")[0]! in STATES));
+  }
+
   /** How old what is shown is [s]. */
   private dataAge(): number {
     return this.age + (performance.now() - this.arrived) / 1000;
@@ -477,7 +482,7 @@ class Page {
     const over = ["ended", "stopped", "fault"].includes(this.phase);
     if (this.link && !this.link.open && hello) {
       word = over && !view ? {ended: "Ended", stopped: "Stopped", fault: "Fault"}[this.phase]! : "No connection";
-      const alarm = over && !view ? [...this.events].reverse().find((e) => e.level === "alarm" && this.phase === "fault") : undefined;
+      const alarm = over && !view && this.phase === "fault" ? this.cause() : undefined;
       reason = `${alarm ? `${sentence(alarm.text)}. ` : ""}The server went away ${Math.round((performance.now() - this.link.lost) / 1000)} s ago; what is shown is the last state. Trying again.`;
       level = over && !view && this.phase !== "fault" ? "calm" : "bad";
     } else if (hello) {
@@ -507,16 +512,16 @@ class Page {
         const devices = hello.mode === "rt";
         const waits = devices ? (STATES[this.status?.state ?? "OFF"] ?? "") : "The ideal reference is computed first.";
         const stands = devices ? STATES.HOLD! : "The run stands still until it is continued.";
-        reason = `${{starting: waits, held: view ? "" : stands, ended: view ? "" : "The report is being written.", stopped: "Stopped by the operator.", fault: "The events say why."}[this.phase] ?? ""} ${alarmText}`.trim();
-        const cause = this.phase === "fault" ? this.events.find((e) => e.level === "alarm" && !e.text.startsWith("FAULT")) : undefined;
-        if (cause) reason = `${sentence(cause.text)}. ${STATES.FAULT!}`;
+        reason = `${{starting: waits, held: view ? "" : stands, ended: view ? "" : "The report is being written.", stopped: "Stopped by the operator.", fault: ""}[this.phase] ?? ""} ${alarmText}`.trim();
+        // What tripped comes first: the limits that a robot at rest keeps again say nothing of it.
+        const cause = this.phase === "fault" ? this.cause() : undefined;
+        if (this.phase === "fault") reason = `${cause ? sentence(cause.text) : "The events say why"}. ${alarms.length ? alarmText : ""}`.trim();
         level = this.phase === "fault" ? "bad" : this.phase === "held" && !view ? "warn" : "calm";
       }
     }
     if (this.word.textContent !== word) this.word.textContent = word;
-    const fault = this.phase === "fault"; // the cause comes first
-    this.reason.textContent = this.status?.state && this.link.open && !fault ? `State ${this.status.state}. ${reason}` : reason;
-    const files = fault && this.link.open ? (this.status?.files ?? []) : [];
+    this.reason.textContent = this.status?.state && this.link.open ? (this.phase === "fault" ? `${reason} State ${this.status.state}.` : `State ${this.status.state}. ${reason}`) : reason;
+    const files = this.phase === "fault" && this.link.open ? (this.status?.files ?? []) : [];
     if (this.files.childElementCount !== files.length) {
       this.files.replaceChildren(...files.map((name) => h("a", {href: `/${name}`, target: "_blank", rel: "noopener"}, name === "fault.csv" ? "Last 2 s before the fault" : "Report")));
       this.reason.after(this.files);

@@ -31,6 +31,8 @@ export interface PanelSpec {
   /** Logarithmic values; drawn as steps. */
   log?: boolean;
   steps?: boolean;
+  /** A few values far from all others do not set the scale: they are marked as outliers. */
+  robust?: boolean;
 }
 
 /** What the plots of a group are over; time unless another is given. */
@@ -344,6 +346,7 @@ export class Panel {
   /** Smallest and largest value in the shown range of the lines that count, where the others go beyond twice of it. */
   private bounds(low: number, high: number): [number, number] {
     const {lines} = this.spec;
+    if (this.spec.robust) return this.bulk(low, high);
     if (!lines.some((l) => l.outlier) || !lines.some((l, i) => !l.outlier && this.shown(l, i))) return [low, high];
     const [from, to] = this.group.range;
     let a = Infinity;
@@ -363,6 +366,18 @@ export class Panel {
     return high - low <= 2 * (b - a) ? [low, high] : [Math.max(low, a), Math.min(high, b)];
   }
 
+  /** Where one value in twenty is more than five times as far out as the rest is wide, the scale is the rest's and as much again. */
+  private bulk(low: number, high: number): [number, number] {
+    const all = this.spec.lines.flatMap((l, k) => (this.shown(l, k) ? Array.from(l.table.column(l.column)!) : [])).filter((v) => Number.isFinite(v)).sort((a, b) => a - b);
+    if (all.length < 20) return [low, high];
+    const at = (share: number): number => all[Math.round(share * (all.length - 1))]!;
+    const [a, b] = [at(0.05), at(0.95)];
+    const width = b - a || Math.abs(b) || 1;
+    let top = high > b + 5 * width ? b + width : high;
+    if (this.spec.limit !== undefined) top = Math.max(top, this.spec.limit);
+    return [low < a - 5 * width ? a - width : low, top];
+  }
+
   /** Outliers beyond the scale: a triangle at the edge where each leaves it, and its largest value in the legend. */
   private markOutliers(u: uPlot): void {
     const {min, max} = u.scales.y!;
@@ -371,9 +386,9 @@ export class Panel {
     let ctx: CanvasRenderingContext2D | null = null;
     this.spec.lines.forEach((line, k) => {
       const chip = this.chips.children[k] as HTMLElement | undefined;
-      const beyond = line.outlier && this.shown(line, k) && min != null && max != null ? this.leaves(line, min, max) : null;
+      const beyond = (line.outlier || this.spec.robust) && this.shown(line, k) && min != null && max != null ? this.leaves(line, min, max) : null;
       chip?.toggleAttribute("data-beyond", beyond !== null);
-      chip?.setAttribute("title", beyond ? `Not valid, and beyond this scale: up to ${number(beyond.value, 3)} ${this.spec.unit}` : "Show or hide this line");
+      chip?.setAttribute("title", beyond ? `Beyond this scale: up to ${number(beyond.value, 3)} ${this.spec.unit}` : "Show or hide this line");
       if (!beyond) return;
       ctx ??= u.ctx;
       const x = Math.min(Math.max(u.valToPos(beyond.time, "x", true), left + s), left + width - s);

@@ -102,7 +102,7 @@ static void test_a_fault_in_the_trial_refuses_the_library(void **state) {
         {"entry:recurse", "crashes when it is loaded: Segmentation fault"},
         {"entry:handler", "changes the handler of a signal when it is loaded"},
         {"table:null", "built for another freefloat/method.h"},
-        {"table:abi", "its abi is 3, allowed: 2"},
+        {"table:abi", "its abi is 4, allowed: 3"},
         {"table:size", "allowed: the size of ff_method"},
         {"table:no-step", "its table is refused: it lacks its step"},
         {"table:wild", "crashes when it is loaded: Segmentation fault"},

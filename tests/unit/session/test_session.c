@@ -186,7 +186,7 @@ static void play(void *self, const ff_scenario *scenario, const ff_run_options *
                  ff_run_result *result) {
     (void)scenario;
     assert_non_null(options->ideal);
-    assert_int_equal(options->count, 2); /* metrics and the report's collector */
+    assert_int_equal(options->count, 3); /* metrics, what happened and the report's collector */
     *result = (ff_run_result){.status = runner_status};
     snprintf(result->message, sizeof result->message, "%s", (const char *)self);
 }
