@@ -14,6 +14,7 @@
 #include "live/control.h"
 #include "operator/console.h"
 #include "record/csv.h"
+#include "text/clock.h"
 #include "text/json.h"
 #include "operator/operator.h"
 #include "operator/selftest.h"
@@ -238,6 +239,7 @@ static void show_sample(void *self, const ff_telemetry_sample *sample) {
 static bool next_order(void *self, ff_order *order) {
     static const ff_order_verb verb[FF_LIVE_VERBS] = {[FF_LIVE_HOLD] = FF_ORDER_HOLD,
                                                       [FF_LIVE_STOP] = FF_ORDER_STOP,
+                                                      [FF_LIVE_RETREAT] = FF_ORDER_RETREAT,
                                                       [FF_LIVE_ZERO] = FF_ORDER_ZERO,
                                                       [FF_LIVE_SET] = FF_ORDER_SET};
     const desk *d = self;
@@ -301,7 +303,8 @@ static int start_live(desk *d, const ff_scenario *scenario) {
         *config = (ff_live_config){.address = d->address,
                                    .mode = "rt",
                                    .scenario = scenario,
-                                   .open = FF_LIVE_BIT(FF_LIVE_HOLD) | FF_LIVE_BIT(FF_LIVE_STOP),
+                                   .open = FF_LIVE_BIT(FF_LIVE_HOLD) | FF_LIVE_BIT(FF_LIVE_STOP) |
+                                           FF_LIVE_BIT(FF_LIVE_RETREAT),
                                    .guarded = FF_LIVE_BIT(FF_LIVE_ZERO) | FF_LIVE_BIT(FF_LIVE_SET),
                                    .control = d->control};
         ff_tuning_list(scenario, true, &d->table);
@@ -461,6 +464,28 @@ static bool number(const char *name, const char *text, double low, double high, 
     return false;
 }
 
+/* After a fault the page stays, with the files of the run, until whoever looks at it leaves or ends it. */
+static void stay(desk *d, const ff_run_folder *folder) {
+    static const char *const names[] = {"fault.csv", "report.html"};
+    const int64_t patience = 3000000000; /* [ns] a page that is loaded again is back by then */
+    ff_live_command c;
+    for (int n = 0; n < 2; n++)
+        if (ff_live_offer(d->live, folder->shown, names[n]) != FF_OK)
+            ff_live_offer(d->live, folder->path, names[n]);
+    fprintf(stderr, "the page stays until it is closed, Stop is pressed there, or Ctrl-C\n");
+    for (int64_t seen = ff_clock_now(); !atomic_load(&stop) && ff_clock_now() - seen < patience;) {
+        if (ff_live_get_info(d->live).viewers)
+            seen = ff_clock_now();
+        while (ff_live_next_command(d->live, &c)) {
+            const bool ends = c.verb == FF_LIVE_STOP;
+            ff_live_answer(d->live, &c, ends, ends ? "the page ends" : "refused: the run is over");
+            if (ends)
+                atomic_store(&stop, true);
+        }
+        ff_clock_sleep_until(ff_clock_now() + 50000000);
+    }
+}
+
 static int close_loop(desk *d, const char *file, const ff_scenario_options *load, ff_session_options *options,
                       const ff_show_ask *ask) {
     int status;
@@ -520,12 +545,18 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
         if (d->live && d->result.state != FF_STATE_FAULT)
             ff_live_set_phase(d->live,
                               d->result.trip.code == FF_TRIP_FINISHED ? FF_LIVE_ENDED : FF_LIVE_STOPPED);
-        ff_live_stop(d->live);
-        d->live = NULL;
+        const bool fault = d->live && d->result.state == FF_STATE_FAULT;
+        if (!fault)
+            ff_live_stop(d->live);
         if (folder.lock >= 0) {
             session->whole = (!session->summary || write_last(d, &folder)) && session->whole;
             status = ff_show_result(session, &folder, ask, status, false, show_end, d);
         }
+        if (fault && ff_live_get_info(d->live).viewers)
+            stay(d, &folder);
+        if (fault)
+            ff_live_stop(d->live);
+        d->live = NULL;
         ff_run_inputs_free(&inputs);
         free(d->result.last);
     }

@@ -395,6 +395,13 @@ await check("rt: limits with the distance to a trip, state in words, timing; no 
   s.facility.kill("SIGKILL");
   await until(page, () => window.freefloat.events().some((e) => e.level === "alarm" && /^SILENT: the robot has fallen silent/.test(e.text)), null, 25);
   await until(page, () => document.querySelector(".word").textContent === "Fault" && /^SILENT: the robot has fallen silent/.test(document.querySelector(".reason").textContent), null, 25);
+  // The banner says the cause first; the page stays with the files of the run until it is ended there.
+  await until(page, () => /^SILENT: the robot has fallen silent/i.test(document.querySelector(".reason").textContent) && document.querySelectorAll(".files a").length === 2, null, 25);
+  const files = await page.evaluate(() => Promise.all([...document.querySelectorAll(".files a")].map(async (a) => (await (await fetch(a.href)).text()).slice(0, 200))));
+  assert.ok(files.some((t) => /^t/.test(t)) && files.some((t) => /<!doctype html>/i.test(t)), JSON.stringify(files));
+  await page.waitForTimeout(2500);
+  assert.equal(s.child.exitCode, null, "the server left");
+  assert.ok((await page.evaluate(() => window.freefloat.ask("stop"))).done);
   assert.equal(await s.child.ended, 1);
 });
 
@@ -444,6 +451,7 @@ await check("rt: wrong and missing tokens are refused for zero and set; the loop
   assert.ok((await page.evaluate(() => window.freefloat.age())) < 1, "still says where it is");
   assert.ok(await page.getByRole("button", {name: "Hold", exact: true}).isDisabled(), "hold is offered again");
   assert.ok(!(await ask("resume", s.token)).done, "resumed");
+  assert.ok((await ask("retreat")).done, "out of a contact once more, without a token");
   assert.match((await ask("zero", s.token)).text, /only while/);
   const stop = await ask("stop"); // needs no token on loopback
   assert.ok(stop.done, stop.text);

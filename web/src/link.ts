@@ -43,6 +43,8 @@ export interface Status {
   viewers: number;
   /** The limits as they are now: some may have been tightened. */
   limits?: number[];
+  /** Files of the run beside the page, once they are written. */
+  files?: string[];
 }
 
 export interface Event {

@@ -98,6 +98,7 @@ class Page {
   private readonly ledger = h("div", {class: "ledger"});
   private readonly grid = h("div", {class: "grid live-grid"});
   private readonly holdButton = h("button", {type: "button", class: "act"}, "Hold");
+  private readonly files = h("p", {class: "files"});
   private readonly followButton = h("button", {type: "button", class: "quiet small", hidden: true, click: () => this.follow()}, "Follow");
   private readonly slider = h("input", {type: "range", class: "slider", "aria-label": "Time"});
   private readonly playButton = h("button", {type: "button", class: "play"}, "▶");
@@ -188,6 +189,7 @@ class Page {
       }
       this.holdButton.onclick = () => this.hold();
       if (can("hold")) actions.append(this.holdButton);
+      if (can("retreat")) actions.append(h("button", {type: "button", class: "act", title: "Hold; held and pushed: out of the contact once more, by 5 mm at most", click: () => this.order("retreat")}, "Retreat"));
       if (can("stop")) actions.append(h("button", {type: "button", class: "act stop", click: () => this.order("stop")}, "Stop"));
     }
     this.state.replaceChildren(this.sign, this.state.querySelector(".what")!, h("div", {class: "state-side"}, hello.mode === "view" ? "" : this.clock, actions));
@@ -519,6 +521,11 @@ class Page {
     }
     if (this.word.textContent !== word) this.word.textContent = word;
     this.reason.textContent = this.status?.state && this.link.open ? (this.phase === "fault" ? `${reason} State ${this.status.state}.` : `State ${this.status.state}. ${reason}`) : reason;
+    const files = this.phase === "fault" && this.link.open ? (this.status?.files ?? []) : [];
+    if (this.files.childElementCount !== files.length) {
+      this.files.replaceChildren(...files.map((name) => h("a", {href: `/${name}`, target: "_blank", rel: "noopener"}, name === "fault.csv" ? "Last 2 s before the fault" : "Report")));
+      this.reason.after(this.files);
+    }
     const cls = `verdict live-state ${level}`;
     if (this.state.className !== cls) this.state.className = cls;
     this.sign.textContent = {good: "✓", warn: "!", bad: "✕", calm: "•"}[level];

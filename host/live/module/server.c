@@ -21,7 +21,8 @@ enum {
 };
 
 typedef struct viewer {
-    size_t sent; /* [bytes] of the page, to who asks for it */
+    size_t sent;              /* [bytes] of the page, to who asks for it */
+    const ff_live_file *file; /* in its place; NULL: the page itself */
     uint32_t number;
     bool greeted, caught_up;
     bool operates; /* came with the token: nobody takes its place */
@@ -89,8 +90,12 @@ static bool caller_good(const ff_live *live, struct lws *wsi, bool socket) {
 /* -------------------------------------------------------------------------------------------------- page --
  */
 
-static int send_head(server *s, struct lws *wsi) {
-    const char *const field[][2] = {{"content-security-policy:", s->policy},
+/* Files of the run are shown by themselves: their scripts know nothing of the page and its token. */
+static int send_head(server *s, struct lws *wsi, const ff_live_file *file) {
+    const char *dot = file ? strrchr(file->name, '.') : NULL;
+    const char *type =
+        dot && strcmp(dot, ".csv") == 0 ? "text/csv; charset=utf-8" : "text/html; charset=utf-8";
+    const char *const field[][2] = {{"content-security-policy:", file ? "sandbox allow-scripts" : s->policy},
                                     {"x-content-type-options:", "nosniff"},
                                     {"x-frame-options:", "DENY"},
                                     {"referrer-policy:", "no-referrer"},
@@ -99,7 +104,7 @@ static int send_head(server *s, struct lws *wsi) {
                                     {"cache-control:", "no-store"}};
     unsigned char head[LWS_PRE + 2048], *start = head + LWS_PRE, *at = start, *end = head + sizeof head - 1;
     int failed =
-        lws_add_http_common_headers(wsi, HTTP_STATUS_OK, "text/html; charset=utf-8", s->page_size, &at, end);
+        lws_add_http_common_headers(wsi, HTTP_STATUS_OK, type, file ? file->size : s->page_size, &at, end);
     for (size_t i = 0; i < sizeof field / sizeof *field; i++) /* one that finds no room changes nothing */
         failed |= lws_add_http_header_by_name(wsi, (const unsigned char *)field[i][0],
                                               (const unsigned char *)field[i][1], (int)strlen(field[i][1]),
@@ -132,17 +137,21 @@ static int answer_request(server *s, struct lws *wsi, viewer *v, const char *pat
         return answer_status(wsi, HTTP_STATUS_METHOD_NOT_ALLOWED);
     if (strcmp(path, "/favicon.ico") == 0)
         return answer_nothing(wsi);
-    if (strcmp(path, "/") != 0)
+    for (int i = 0; i < atomic_load_explicit(&s->live->files, memory_order_acquire); i++)
+        if (path[0] == '/' && strcmp(path + 1, s->live->file[i].name) == 0)
+            v->file = &s->live->file[i];
+    if (strcmp(path, "/") != 0 && !v->file)
         return answer_status(wsi, HTTP_STATUS_NOT_FOUND);
-    return send_head(s, wsi);
+    return send_head(s, wsi, v->file);
 }
 
 static int send_page(server *s, struct lws *wsi, viewer *v) {
-    const size_t left = s->page_size - v->sent, n = left < CHUNK ? left : CHUNK;
+    const size_t size = v->file ? v->file->size : s->page_size, left = size - v->sent,
+                 n = left < CHUNK ? left : CHUNK;
     unsigned char buffer[LWS_PRE + CHUNK];
-    memcpy(buffer + LWS_PRE, s->page + v->sent, n);
+    memcpy(buffer + LWS_PRE, (v->file ? (const unsigned char *)v->file->text : s->page) + v->sent, n);
     v->sent += n;
-    const bool last = v->sent == s->page_size;
+    const bool last = v->sent == size;
     if (lws_write(wsi, buffer + LWS_PRE, n, last ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP) != (int)n)
         return -1;
     if (last)
