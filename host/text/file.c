@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -89,7 +88,7 @@ static ff_status read_input(size_t limit, char **text, size_t *length, char *why
     return status;
 }
 
-static char confined[PATH_MAX]; /* "": everywhere */
+static char confined[FF_FILE_PATH]; /* "": everywhere */
 
 ff_status ff_file_confine(const char *folder) {
     return realpath(folder, confined) ? FF_OK : FF_ERR_IO;
@@ -97,7 +96,7 @@ ff_status ff_file_confine(const char *folder) {
 
 /* Its true place, links followed, lies there. */
 static bool allowed(const char *path) {
-    char place[PATH_MAX];
+    char place[FF_FILE_PATH];
     const size_t n = strlen(confined);
     return n == 0 || (realpath(path, place) && strncmp(place, confined, n) == 0 &&
                       (place[n] == '/' || confined[n - 1] == '/'));
