@@ -176,8 +176,10 @@ static ff_status call_check(int n, const ff_world *world, const void *settings, 
     const size_t model = inner_bytes(n, world, settings, &state);
     if (model <= FF_LIBRARY_BYTES && state <= FF_LIBRARY_BYTES - model)
         return FF_OK;
-    *complaint = (ff_complaint){"", "it asks for more than 64 MB of memory"};
-    return FF_ERR_SIZE;
+    static char text[FF_WATCHED][96];
+    snprintf(text[n], sizeof text[n], "method '%.40s' asks for more than 64 MB of memory", inner[n].name);
+    *complaint = (ff_complaint){"", text[n]};
+    return FF_ERR_LIMIT;
 }
 
 /* The model's memory begins with the size of the state. */
@@ -271,6 +273,7 @@ typedef struct copies {
     ff_body_view view[FF_MAX_BODIES];
     const ff_body_view *views[FF_MAX_BODIES];
     double compliance[FF_MAX_BODIES][6][6];
+    ff_gears gears[FF_MAX_BODIES];
 } copies;
 
 static ff_method_in copy_in(const ff_method_in *in, copies *c) {
@@ -282,10 +285,13 @@ static ff_method_in copy_in(const ff_method_in *in, copies *c) {
     mine.detected = memcpy(c->detected, in->detected, n * sizeof *in->detected);
     mine.output = memcpy(c->output, in->output, n * sizeof *in->output);
     mine.sent = memcpy(c->sent, in->sent, n * sizeof *in->sent);
-    for (size_t i = 0; i < n && i < FF_MAX_BODIES; i++)
+    for (size_t i = 0; i < n && i < FF_MAX_BODIES; i++) {
         if (in->sample[i].compliance)
             c->sample[i].compliance = (const double(*)[6])memcpy(c->compliance[i], in->sample[i].compliance,
                                                                  sizeof c->compliance[i]);
+        if (in->sample[i].gears)
+            c->sample[i].gears = memcpy(&c->gears[i], in->sample[i].gears, sizeof c->gears[i]);
+    }
     if (in->base)
         mine.base = memcpy(c->base, in->base, n * sizeof *in->base);
     for (size_t i = 0; in->view && i < n && i < FF_MAX_BODIES; i++)

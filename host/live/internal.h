@@ -11,8 +11,15 @@ enum {
     FF_LIVE_EVENTS = 128,    /* kept for a new viewer */
     FF_LIVE_OUTBOX = 8,      /* answers that wait for one viewer */
     FF_LIVE_ANSWER_TIME = 3, /* [s] then the page is informed that none came */
-    FF_LIVE_QUIET = 5        /* rows without touch that end a contact, as in summary.json */
+    FF_LIVE_QUIET = 5,       /* rows without touch that end a contact, as in summary.json */
+    FF_LIVE_FILES = 2        /* beside the page */
 };
+
+typedef struct ff_live_file {
+    char name[32]; /* "fault.csv" */
+    char *text;
+    size_t size;
+} ff_live_file;
 
 typedef struct ff_live_item {
     int64_t stamp_ns; /* CLOCK_MONOTONIC when it was pushed */
@@ -72,7 +79,9 @@ struct ff_live {
     _Atomic(double) limit_now[FF_LIVE_MAX_LIMITS];
     atomic_uint_fast64_t pushed, frames_made;
     atomic_int viewers;
-    double late_ns; /* the loop's */
+    ff_live_file file[FF_LIVE_FILES];
+    atomic_int files; /* of them, complete */
+    double late_ns;   /* the loop's */
 
     /* the server's thread */
     unsigned char *in;
@@ -101,6 +110,8 @@ bool ff_live__drain(ff_live *live);
 /* A line of the page into a checked command. False: `text` says why not. loopback: of this server. */
 bool ff_live__parse(const ff_live *live, const char *line, size_t length, ff_live_command *command,
                     char *text, size_t size);
+/* Whether this is the operator's. */
+bool ff_live__token(const ff_live *live, const char *given);
 /* Replaces what is not UTF-8 by '?': a browser closes a connection that sends anything else. */
 void ff_live__utf8(char *text);
 /* JSON texts, malloc'ed, NULL without memory. */

@@ -9,6 +9,7 @@
 #include "live/internal.h"
 #include "text/module.h"
 #include "report/geometry.h"
+#include "text/file.h"
 #include "text/json.h"
 
 /* ------------------------------------------------------------------------------------------ the loop's side
@@ -235,7 +236,7 @@ bool ff_live__drain(ff_live *live) {
  */
 
 /* As long for a right guess as for a wrong one. */
-static bool token_right(const ff_live *live, const char *given) {
+bool ff_live__token(const ff_live *live, const char *given) {
     unsigned char difference = strlen(given) != 32;
     for (int i = 0; i < 32; i++)
         difference |= (unsigned char)(live->token[i] ^ given[difference ? 0 : i]);
@@ -283,7 +284,7 @@ bool ff_live__parse(const ff_live *live, const char *line, size_t length, ff_liv
         snprintf(text, size, "%s needs --control", word[1]);
         return false;
     }
-    if (needs_token && (!token || !token_right(live, token))) {
+    if (needs_token && (!token || !ff_live__token(live, token))) {
         snprintf(text, size, token ? "%s refused: wrong token" : "%s refused: it needs the token", word[1]);
         return false;
     }
@@ -394,6 +395,10 @@ char *ff_live__status_json(const ff_live *live) {
     ff_json_open(&json, "limits", '['); /* as they are now: some may be tightened */
     for (int i = 0; i < live->limits; i++)
         ff_json_number(&json, NULL, atomic_load_explicit(&live->limit_now[i], memory_order_relaxed));
+    ff_json_close(&json, ']');
+    ff_json_open(&json, "files", '[');
+    for (int i = 0; i < atomic_load_explicit(&live->files, memory_order_acquire); i++)
+        ff_json_string(&json, NULL, live->file[i].name);
     ff_json_close(&json, ']');
     return finish(&json);
 }
@@ -576,6 +581,8 @@ static void release(ff_live *live) {
     free(live->frame);
     free(live->stamp);
     free(live->hello);
+    for (int i = 0; i < FF_LIVE_FILES; i++)
+        free(live->file[i].text);
     free(live);
 }
 
@@ -660,6 +667,20 @@ const char *ff_live_url(const ff_live *live) {
 
 const char *ff_live_token(const ff_live *live) {
     return live->token;
+}
+
+ff_status ff_live_offer(ff_live *live, const char *folder, const char *name) {
+    const int n = atomic_load_explicit(&live->files, memory_order_relaxed);
+    char path[FF_FILE_PATH];
+    ff_live_file *file = &live->file[n < FF_LIVE_FILES ? n : 0];
+    if (n == FF_LIVE_FILES || snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
+        return FF_ERR_SIZE;
+    const ff_status status = ff_file_read(path, 256u << 20, &file->text, &file->size, NULL, 0);
+    if (status != FF_OK)
+        return status;
+    snprintf(file->name, sizeof file->name, "%s", name);
+    atomic_store_explicit(&live->files, n + 1, memory_order_release);
+    return FF_OK;
 }
 
 ff_live_info ff_live_get_info(const ff_live *live) {

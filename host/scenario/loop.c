@@ -317,6 +317,9 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
                                             scenario->contact[i].point};
             break;
         }
+    world->stops = scenario->contacts > 0;
+    for (int i = 0; i < scenario->contacts; i++)
+        world->stops = world->stops && scenario->contact[i].kind == FF_CONTACT_STOPS;
     for (int i = 0; i < scenario->satellites; i++) {
         const ff_satellite *satellite = &scenario->satellite[i];
         ff_loop_body_config *body = &loop->body[i];
@@ -329,8 +332,11 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
             ff_arm_default(FF_ARM_KR16, &body->arm);
             body->arm.base = satellite->robot.base;
             body->arm.tool = satellite->robot.tool;
-            for (int a = 0; a < 6; a++)
+            for (int a = 0; a < 6; a++) {
                 body->gear_stiffness[a] = satellite->robot.gear_stiffness[a];
+                body->gear_damping[a] = satellite->robot.gear_damping[a];
+                body->joint_inertia[a] = satellite->robot.joint_inertia[a];
+            }
         }
         set_robot(&satellite->robot, &world->body[i]);
         world->force_noise = fmax(world->force_noise, satellite->sensor.force_noise);
@@ -339,6 +345,9 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
             world->force_noise = fmax(world->force_noise, mount.noise);
         world->torque_noise = fmax(world->torque_noise, satellite->sensor.torque_noise);
         world->skew = fmax(world->skew, satellite->sensor.delay);
+        if (satellite->sensor.kind == FF_SENSOR_NOISY && isfinite(satellite->sensor.bandwidth))
+            world->sensor_lag = fmax(world->sensor_lag, 1.0 / (2.0 * FF_PI * satellite->sensor.bandwidth));
+        world->offset |= satellite->sensor.kind == FF_SENSOR_NOISY;
         world->noisy |= satellite->sensor.kind >= FF_SENSOR_DEVICE || satellite->sensor.force_noise > 0.0;
     }
     set_held(scenario, loop);

@@ -7,7 +7,8 @@
 typedef struct ff__cycle {
     ff_body_sample sample[FF_MAX_BODIES];   /* 1 */
     double compliance[FF_MAX_BODIES][6][6]; /* of elastic robots */
-    ff_rigid_state next[FF_MAX_BODIES];     /* satellites at t_(k+1), with their output velocities */
+    ff_gears gears[FF_MAX_BODIES];
+    ff_rigid_state next[FF_MAX_BODIES]; /* satellites at t_(k+1), with their output velocities */
     ff_integrate_state integrate[FF_MAX_BODIES];
     ff_integrate_out step[FF_MAX_BODIES]; /* and energies */
     ff_nominal_state nominal;

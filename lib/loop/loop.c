@@ -132,7 +132,8 @@ static ff_status create_body(ff_loop_model *model, int i, char *message, size_t 
     if (reacts)
         return fault(FF_ERR_ARGUMENT, i, "reaction", message, size);
     for (int a = 0; a < 6 && body->elastic; a++)
-        if (!(body->gear_stiffness[a] > 0.0))
+        if (!(body->gear_stiffness[a] > 0.0) || !(body->gear_damping[a] >= 0.0) ||
+            !(body->joint_inertia[a] >= 0.0))
             return fault(FF_ERR_ARGUMENT, i, "gear stiffness", message, size);
     if (body->elastic && (status = ff_arm_create(&body->arm, &model->arm[i])) != FF_OK)
         return fault(status, i, "arm", message, size);
@@ -397,19 +398,26 @@ static ff_rigid_load late_half(const ff_loop_body_config *config, int i, ff_wren
 
 /* J K^-1 J^T at the motors' angles: how the CoM yields to a wrench. False where the pose has no solution.
  */
-static bool compliance_at(const ff_loop_model *model, int i, ff_pose T_wb, ff_arm_joints *joints,
-                          double C[6][6]) {
+static bool yields(const ff_loop_model *model, int i, ff_pose T_wb, ff_arm_joints *joints, double C[6][6],
+                   ff_gears *gears) {
+    const ff_loop_body_config *body = &model->config.body[i];
     double J[6][7];
     ff_arm_info reach;
     if (ff_arm_inverse(&model->arm[i], &T_wb, joints, joints, &reach) != FF_OK)
         return false;
     ff_arm_jacobian(&model->arm[i], joints, J);
-    for (int r = 0; r < 6; r++)
+    for (int r = 0; r < 6; r++) {
         for (int c = 0; c < 6; c++) {
             C[r][c] = 0.0;
             for (int a = 0; a < 6; a++)
-                C[r][c] += J[r][a] * J[c][a] / model->config.body[i].gear_stiffness[a];
+                C[r][c] += J[r][a] * J[c][a] / body->gear_stiffness[a];
+            gears->J[r][c] = J[r][c];
         }
+        gears->motor[r] = joints->a[r];
+        gears->stiffness[r] = body->gear_stiffness[r];
+        gears->damping[r] = body->gear_damping[r];
+        gears->inertia[r] = body->joint_inertia[r];
+    }
     return true;
 }
 
@@ -544,8 +552,10 @@ static ff_status correct(const ff_loop_model *model, ff_loop_state *state, const
     if (config->method->needs & FF_NEEDS_COMPLIANCE)
         for (int i = 0; i < config->bodies; i++)
             if (config->body[i].elastic && !config->relative.enabled && /* arm and satellites in one frame */
-                compliance_at(model, i, c->sample[i].T_wr, &state->joints[i], c->compliance[i]))
+                yields(model, i, c->sample[i].T_wr, &state->joints[i], c->compliance[i], &c->gears[i])) {
                 c->sample[i].compliance = (const double(*)[6])c->compliance[i];
+                c->sample[i].gears = &c->gears[i];
+            }
     ff_method_in in = {.cycle = config->integrate.cycle,
                        .body = state->body,
                        .rigid = model->rigid,

@@ -136,7 +136,7 @@ objcopy --update-section .note.gnu.build-id=note "$FREEFLOAT" rebuilt
 expect 2 "another campaign" ./rebuilt campaign c.yaml --out t1; one_line
 rm rebuilt
 mkdir nobody && echo "index" > nobody/results.csv
-expect 2 "without its results.journal" "$FREEFLOAT" campaign c.yaml --out nobody; one_line
+expect 2 "nobody: is not empty, and no run of freefloat" "$FREEFLOAT" campaign c.yaml --out nobody; one_line
 
 # bad input: one line each, exit 2, nothing written
 bad() { # PATTERN, text of vary/metrics

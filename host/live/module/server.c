@@ -15,13 +15,17 @@ enum {
     CHUNK = 16384,      /* [bytes] of the page in one write */
     CATCH_UP = 64,      /* rows that a slow viewer gets at once: the newest */
     HISTORY_STRIDE = 2, /* of the rows kept, a new viewer gets every second */
-    WRONG_TOKENS = 5    /* then the connection is closed */
+    WRONG_TOKENS = 5,   /* then the connection is closed */
+    GUESTS = 128,       /* connections that are no viewers (yet); a further one takes the place of another */
+    PATIENCE = 3        /* [s] for a request to come, or the next one on the same connection */
 };
 
 typedef struct viewer {
-    size_t sent; /* [bytes] of the page, to who asks for it */
+    size_t sent;              /* [bytes] of the page, to who asks for it */
+    const ff_live_file *file; /* in its place; NULL: the page itself */
     uint32_t number;
     bool greeted, caught_up;
+    bool operates; /* came with the token: nobody takes its place */
     uint64_t next_frame, next_note;
     bool status_due;
     ff_live_reply outbox[FF_LIVE_OUTBOX];
@@ -49,7 +53,8 @@ typedef struct server {
     int64_t status_at;
     viewer *who[FF_LIVE_VIEWERS];
     struct lws *socket[FF_LIVE_VIEWERS];
-    uint32_t numbers;
+    struct lws *guest[GUESTS];
+    uint32_t numbers, turn;
     unsigned char *buffer; /* one message */
     size_t buffer_size;
 } server;
@@ -85,8 +90,12 @@ static bool caller_good(const ff_live *live, struct lws *wsi, bool socket) {
 /* -------------------------------------------------------------------------------------------------- page --
  */
 
-static int send_head(server *s, struct lws *wsi) {
-    const char *const field[][2] = {{"content-security-policy:", s->policy},
+/* Files of the run are shown by themselves: their scripts know nothing of the page and its token. */
+static int send_head(server *s, struct lws *wsi, const ff_live_file *file) {
+    const char *dot = file ? strrchr(file->name, '.') : NULL;
+    const char *type =
+        dot && strcmp(dot, ".csv") == 0 ? "text/csv; charset=utf-8" : "text/html; charset=utf-8";
+    const char *const field[][2] = {{"content-security-policy:", file ? "sandbox allow-scripts" : s->policy},
                                     {"x-content-type-options:", "nosniff"},
                                     {"x-frame-options:", "DENY"},
                                     {"referrer-policy:", "no-referrer"},
@@ -95,7 +104,7 @@ static int send_head(server *s, struct lws *wsi) {
                                     {"cache-control:", "no-store"}};
     unsigned char head[LWS_PRE + 2048], *start = head + LWS_PRE, *at = start, *end = head + sizeof head - 1;
     int failed =
-        lws_add_http_common_headers(wsi, HTTP_STATUS_OK, "text/html; charset=utf-8", s->page_size, &at, end);
+        lws_add_http_common_headers(wsi, HTTP_STATUS_OK, type, file ? file->size : s->page_size, &at, end);
     for (size_t i = 0; i < sizeof field / sizeof *field; i++) /* one that finds no room changes nothing */
         failed |= lws_add_http_header_by_name(wsi, (const unsigned char *)field[i][0],
                                               (const unsigned char *)field[i][1], (int)strlen(field[i][1]),
@@ -104,6 +113,15 @@ static int send_head(server *s, struct lws *wsi) {
         return -1;
     lws_callback_on_writable(wsi);
     return 0;
+}
+
+/* An answer without any body. */
+static int answer_nothing(struct lws *wsi) {
+    unsigned char head[LWS_PRE + 512], *start = head + LWS_PRE, *at = start, *end = head + sizeof head - 1;
+    if (lws_add_http_header_status(wsi, HTTP_STATUS_NO_CONTENT, &at, end) ||
+        lws_finalize_write_http_header(wsi, start, &at, end))
+        return -1;
+    return lws_http_transaction_completed(wsi) ? -1 : 0;
 }
 
 /* An answer without a page. */
@@ -118,18 +136,22 @@ static int answer_request(server *s, struct lws *wsi, viewer *v, const char *pat
     if (lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) <= 0)
         return answer_status(wsi, HTTP_STATUS_METHOD_NOT_ALLOWED);
     if (strcmp(path, "/favicon.ico") == 0)
-        return answer_status(wsi, HTTP_STATUS_NO_CONTENT);
-    if (strcmp(path, "/") != 0)
+        return answer_nothing(wsi);
+    for (int i = 0; i < atomic_load_explicit(&s->live->files, memory_order_acquire); i++)
+        if (path[0] == '/' && strcmp(path + 1, s->live->file[i].name) == 0)
+            v->file = &s->live->file[i];
+    if (strcmp(path, "/") != 0 && !v->file)
         return answer_status(wsi, HTTP_STATUS_NOT_FOUND);
-    return send_head(s, wsi);
+    return send_head(s, wsi, v->file);
 }
 
 static int send_page(server *s, struct lws *wsi, viewer *v) {
-    const size_t left = s->page_size - v->sent, n = left < CHUNK ? left : CHUNK;
+    const size_t size = v->file ? v->file->size : s->page_size, left = size - v->sent,
+                 n = left < CHUNK ? left : CHUNK;
     unsigned char buffer[LWS_PRE + CHUNK];
-    memcpy(buffer + LWS_PRE, s->page + v->sent, n);
+    memcpy(buffer + LWS_PRE, (v->file ? (const unsigned char *)v->file->text : s->page) + v->sent, n);
     v->sent += n;
-    const bool last = v->sent == s->page_size;
+    const bool last = v->sent == size;
     if (lws_write(wsi, buffer + LWS_PRE, n, last ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP) != (int)n)
         return -1;
     if (last)
@@ -155,11 +177,56 @@ static int count_viewers(const server *s) {
     return n;
 }
 
+static void dismiss(struct lws *wsi) {
+    lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
+}
+
+/* Connections before they are viewers. When all places are taken the next in turn loses its own: silent ones
+ * keep nobody out, and an attack that reconnects hits its own connections as often as others. */
+static void receive_guest(server *s, struct lws *wsi) {
+    int slot = -1;
+    for (int i = 0; i < GUESTS && slot < 0; i++)
+        slot = s->guest[i] ? -1 : i;
+    if (slot < 0) {
+        slot = (int)(s->turn++ % GUESTS);
+        dismiss(s->guest[slot]);
+    }
+    s->guest[slot] = wsi;
+}
+
+static void forget_guest(server *s, const struct lws *wsi) {
+    for (int i = 0; i < GUESTS; i++)
+        if (s->guest[i] == wsi)
+            s->guest[i] = NULL;
+}
+
+/* It came with the token in its address. */
+static bool has_token(const server *s, struct lws *wsi) {
+    char text[64]; /* longer ones are cut, and wrong */
+    const char *token = lws_get_urlarg_by_name(wsi, "token=", text, sizeof text);
+    return token && ff_live__token(s->live, token);
+}
+
+/* A place for a viewer: a free one, else that of the next in turn that came without the token. -1: none. */
+static int place(server *s) {
+    const int free_slot = slot_of(s, NULL);
+    for (int i = 0; free_slot < 0 && i < FF_LIVE_VIEWERS; i++) {
+        const int slot = (int)(s->turn++ % FF_LIVE_VIEWERS);
+        if (s->who[slot]->operates)
+            continue;
+        dismiss(s->socket[slot]);
+        s->who[slot] = NULL;
+        return slot;
+    }
+    return free_slot;
+}
+
 static int welcome(server *s, struct lws *wsi, viewer *v) {
-    const int slot = slot_of(s, NULL);
+    const int slot = place(s);
+    forget_guest(s, wsi);
     if (slot < 0)
         return -1;
-    *v = (viewer){.number = ++s->numbers, .status_due = true};
+    *v = (viewer){.number = ++s->numbers, .status_due = true, .operates = v->operates};
     s->who[slot] = v;
     s->socket[slot] = wsi;
     atomic_store_explicit(&s->live->viewers, count_viewers(s), memory_order_relaxed);
@@ -378,14 +445,20 @@ static int callback(struct lws *wsi, enum lws_callback_reasons reason, void *use
         return send_page(s, wsi, v);
     case LWS_CALLBACK_HTTP_BODY: /* nothing is ever posted here */
         return -1;
-    case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
+    case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE: /* to a WebSocket, nothing else */
+        return in && strcasecmp(in, "websocket") == 0 && caller_good(s->live, wsi, true) ? 0 : -1;
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
-        if (caller_good(s->live, wsi, true) && slot_of(s, NULL) >= 0)
+        if (caller_good(s->live, wsi, true)) {
+            v->operates = has_token(s, wsi);
             return 0;
-        if (reason == LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION) {
-            lws_return_http_status(wsi, HTTP_STATUS_FORBIDDEN, NULL);
-            return -1;
         }
+        lws_return_http_status(wsi, HTTP_STATUS_FORBIDDEN, NULL);
+        return -1;
+    case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED:
+        receive_guest(s, wsi);
+        return 0;
+    case LWS_CALLBACK_WSI_DESTROY:
+        forget_guest(s, wsi);
         return 0;
     case LWS_CALLBACK_ESTABLISHED:
         return welcome(s, wsi, v);
@@ -444,11 +517,11 @@ static ff_status start(ff_live *live, char *message, size_t size) {
         .user = s,
         .gid = -1,
         .uid = -1,
-        .fd_limit_per_thread = 64,
+        .fd_limit_per_thread = FF_LIVE_VIEWERS + 2 * GUESTS + 16,
         .max_http_header_data = 4096,
-        .max_http_header_pool = 24,
-        .timeout_secs = 5,
-        .keepalive_timeout = 5,
+        .max_http_header_pool = GUESTS,
+        .timeout_secs = PATIENCE,
+        .keepalive_timeout = PATIENCE,
         .vhost_name = "live",
         .options = LWS_SERVER_OPTION_VALIDATE_UTF8 | LWS_SERVER_OPTION_DISABLE_IPV6 |
                    LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND | LWS_SERVER_OPTION_EXPLICIT_VHOSTS};

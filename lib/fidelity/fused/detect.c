@@ -243,13 +243,21 @@ void ff__fused_detect(const fused_model *model, fused_state *state, const ff_det
     const fused_sample *x = fused_at(state, i, k);
     if (!x->valid)
         return;
-    if (!detected->contact) {
+    double least = detected->force_on;
+    bool contact = detected->contact;
+    if (model->config.zero) { /* stage 2 sees the sensor's offset, too */
+        const double blur = sqrt(1.0 + state->zero[i].P[0]);
+        least *= blur;
+        contact = ff_vec3_norm(x->force) > least ||
+                  ff_vec3_norm(x->torque) > blur * fused_torque_on(model->config.torque_noise);
+    }
+    if (!contact) {
         state->side_hits[i] = state->torque_hits[i] = 0;
         return;
     }
     residue z = residue_of(state, i, k);
     const bool own = z.bearer && z.bearer->a == i;
-    const double whole = ff_vec3_norm(x->force), least = detected->force_on;
+    const double whole = ff_vec3_norm(x->force);
     if (own && z.contacts == 1 && z.bearer->mu > 0.0) { /* what sliding explains is not a second contact */
         const ff_rigid_state robot = fused_robot_of(x);
         const ff_vec3 u = sliding_of(&robot, z.bearer->r, z.normal);

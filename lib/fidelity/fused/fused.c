@@ -18,43 +18,6 @@ enum {
                         found by what is known of the other, late knowledge is wrong */
 };
 
-/* The robot at the time of the force, which is `skew` older than its pose. */
-static void move_by_skew(const fused_sample *last, const ff_body_sample *y, double skew, double T,
-                         fused_sample *x) {
-    ff_vec3 a = ff_vec3_zero(), dw = ff_vec3_zero();
-    if (last) { /* the last sample's twist is already moved by the skew: differences are the same */
-        a = ff_vec3_scale(1.0 / T, ff_vec3_sub(y->twist_r.v, last->twist_r.v));
-        dw = ff_vec3_scale(1.0 / T, ff_vec3_sub(y->twist_r.w, last->twist_r.w));
-        a = ff_vec3_scale(T / (T + skew), a); /* v_k - (v_(k-1) - skew a) = (T + skew) a */
-        dw = ff_vec3_scale(T / (T + skew), dw);
-    }
-    x->T_r.p = ff_vec3_axpy(0.5 * skew * skew, a, ff_vec3_axpy(-skew, y->twist_r.v, y->T_wr.p));
-    x->T_r.q = ff_quat_mul(y->T_wr.q, ff_quat_exp(ff_vec3_scale(-skew, y->twist_r.w)));
-    x->twist_r.v = ff_vec3_axpy(-skew, a, y->twist_r.v);
-    x->twist_r.w = ff_vec3_axpy(-skew, dw, y->twist_r.w);
-}
-
-static ff_status store(const fused_model *model, fused_state *state, const ff_method_in *in,
-                       const ff_rigid_state *body, uint64_t k) {
-    ff_rigid_load load[FF_MAX_BODIES];
-    for (int i = 0; i < model->bodies; i++)
-        load[i] = in->sample[i].load;
-    const ff_status status = ff__history_push(&state->history, body, load);
-    for (int i = 0; i < model->bodies && status == FF_OK; i++) {
-        fused_sample *x = fused_at(state, i, k);
-        const ff_body_sample *y = &in->sample[i];
-        x->T_r = y->T_wr;
-        x->twist_r = y->twist_r;
-        if (model->config.skew != 0.0)
-            move_by_skew(k > 0 ? fused_at(state, i, k - 1) : NULL, y, model->config.skew,
-                         model->integrate.cycle, x);
-        x->force = ff_quat_rotate(y->T_wr.q, y->f_b.f);
-        x->torque = y->f_b.t;
-        x->valid = y->valid;
-    }
-    return status;
-}
-
 /* This cycle's row of each contact that is open. */
 static void take_rows(const fused_model *model, fused_state *state, uint64_t k) {
     for (int c = 0; c < FUSED_CONTACTS; c++) {
@@ -196,7 +159,7 @@ ff_status ff__fused_step(const void *self, void *memory, const ff_method_in *in,
     const uint64_t k = state->history.count;
     if (in->view)
         return ff__fused_joints_step(model, state, in, out);
-    const ff_status status = store(model, state, in, out->body, k);
+    const ff_status status = ff__fused_store(model, state, in, out->body, k);
     if (status != FF_OK)
         return status;
     take_rows(model, state, k);

@@ -26,6 +26,8 @@ typedef struct fused_settings {
     double skew;                      /* [s] the force is so much older than the pose */
     double stiffness;                 /* [N/m] a guess, used as a weak prior; 0: none */
     double look_back;                 /* [s] of history; FF_INF: all that may be */
+    double sensor_lag;                /* [s] time constant of the sensor's low pass; 0: none */
+    int zero;                         /* 0: the sensor's offset is learnt in flight */
 } fused_settings;
 
 typedef struct fused_config {
@@ -36,6 +38,8 @@ typedef struct fused_config {
     double force_noise;                 /* [N] sd of one axis of the sensor */
     double torque_noise;                /* [N m] likewise */
     double skew;                        /* [s] the force is so much older than the pose */
+    double sensor_lag;                  /* [s] time constant of the sensor's low pass; 0: none */
+    bool zero;                          /* the sensor may have an offset: it is learnt in flight */
     double stiffness;                   /* [N/m] a guess, used as a weak prior; 0: none */
     int plane_of[FF_MAX_BODIES]; /* a contact between two bodies: 1 where the body carries the surface, 0 the
                                     tip; equal: the first one carries the tip */
@@ -58,7 +62,33 @@ typedef struct fused_sample {
     ff_vec3 force;    /* [N] measured contact force, inertial */
     ff_vec3 torque;   /* [N m] about the CoM, body axes */
     bool valid;
+    ff_setpoint measured; /* robot as it was reported in this cycle */
+    ff_wrench reading;    /* with the sensor's offset, body axes; where that is learnt */
 } fused_sample;
+
+/* How far the sensor's low pass is behind the motion. */
+typedef struct fused_lag {
+    bool begun;
+    ff_setpoint last; /* that went in */
+    struct {
+        ff_vec3 p, q, v, w;
+    } off; /* what came out, less that */
+} fused_lag;
+
+/* Axes of a robot behind its motors. */
+typedef struct fused_gears {
+    bool begun, moving;                            /* one cycle, two cycles seen */
+    double C[6][6];                                /* of the robot at the CoM, inertial axes, angular first */
+    double angle[6], rate[6], torque[6], motor[6]; /* [rad] less the motor, [rad/s] its own, [N m], [rad] */
+} fused_gears;
+
+/* The sensor's offset, body axes. */
+typedef struct fused_zero {
+    bool known;
+    ff_wrench at, slope; /* now; in a second */
+    uint64_t next;       /* row to learn from */
+    double P[3];         /* covariance of both, in units of a reading's variance: value, both, slope */
+} fused_zero;
 
 /* Search for the normal where there is friction, spread over cycles like the rest. */
 typedef struct fused_simplex {
@@ -163,6 +193,7 @@ typedef struct fused_contact {
     ff_vec3 n;    /* outward normal in b's axes (world: inertial); torque: axis in a's */
     ff_vec3 r;    /* [m] contact point, a's axes */
     double mu;    /* identified friction */
+    double side;  /* part of the force's squares across the normal that nothing explains */
     ff_profile surface;
     uint64_t anchor, detected, end; /* cycles */
     double mass;                    /* [kg] effective, along n at the contact point */
@@ -204,16 +235,28 @@ typedef struct fused_wall {
     int inside;    /* cycles that the satellite has been in it without a force */
 } fused_wall;
 
-enum { /* why a contact lies outside the domain in which the method is known to be right */
+enum { /* why a contact lies outside: three standard deviations of its impulse are not below 3 %, by cause, or
+          the method is known to fail */
        FUSED_FEW_SAMPLES = 1, /* fewer than 4 in contact */
-       FUSED_WEAK = 2,        /* peak below 10 times the noise */
-       FUSED_SKEW = 4,        /* skew and w: (pi/2) w skew above 1 % */
+       FUSED_WEAK = 2,        /* noise */
+       FUSED_SKEW = 4,        /* skew and sensor lag */
        FUSED_LOOK_BACK = 8,   /* longer than the history */
        FUSED_NO_ESTIMATE = 16,
-       FUSED_LATE = 32,      /* w tau above 1.65 on a first contact */
-       FUSED_SEVERAL = 64,   /* another contact acted on the body at the same time */
-       FUSED_FRICTION = 128, /* friction above .15, or under noise with w tau above 1 */
-       FUSED_MISFIT = 256    /* no law explains the force */
+       FUSED_LATE = 32,    /* w tau above 1.65 on a first contact */
+       FUSED_SEVERAL = 64, /* another contact acted on the body at the same time */
+       FUSED_FRICTION = 128,
+       FUSED_MISFIT = 256, /* neither law nor friction explains the force */
+       FUSED_GEARS = 512   /* of the robots */
+};
+
+enum { /* why what is said of a contact may be off */
+       FUSED_BY_NOISE,
+       FUSED_BY_TIME,  /* skew and the sensor's low pass */
+       FUSED_BY_GEARS, /* of the robots */
+       FUSED_BY_FRICTION,
+       FUSED_BY_OTHERS, /* contacts at the same time */
+       FUSED_BY_MISFIT, /* force that law and friction leave unexplained */
+       FUSED_CAUSES
 };
 
 /* What is known of the last contact of a body: while it lasts, and after. */
@@ -234,7 +277,10 @@ typedef struct fused_report {
     int samples;       /* in contact, as the satellite feels it */
     bool warm;         /* the wall was known before */
     unsigned outside;  /* FUSED_...; 0: inside the validity domain */
-    uint32_t contacts; /* so far */
+    double restitution_sd;      /* of e */
+    double impulse_sd;          /* of the impulse, relative to it */
+    double cause[FUSED_CAUSES]; /* its parts */
+    uint32_t contacts;          /* so far */
 } fused_report;
 
 typedef struct fused_info {
@@ -253,6 +299,9 @@ typedef struct fused_state {
     ff_rng rng;
     fused_info info;
     fused_report report[FF_MAX_BODIES];
+    fused_lag lag[FF_MAX_BODIES];
+    fused_gears gears[FF_MAX_BODIES];
+    fused_zero zero[FF_MAX_BODIES];
     fused_wall wall[FUSED_WALLS];
     ff__replay replay[FF_MAX_BODIES];
     fused_contact contact[FUSED_CONTACTS];
@@ -281,6 +330,10 @@ static inline double fused_torque_on(double noise) {
 
 /* Mean of J for a row, along the normal and across it, that noise may make: three is expected. */
 static const double union_misfit = 6.0;
+
+static inline double square(double x) {
+    return x * x;
+}
 
 /* Rows that say something of this contact's direction and point alone. */
 typedef struct fused_reach {
@@ -367,6 +420,14 @@ static inline double fused_threshold(const fused_config *config, const fused_con
 /* fused.c: one cycle */
 ff_status ff__fused_step(const void *model, void *state, const ff_method_in *in, ff_method_out *out);
 
+/* sample.c: robot and sensor of a cycle */
+ff_status ff__fused_store(const fused_model *model, fused_state *state, const ff_method_in *in,
+                          const ff_rigid_state *body, uint64_t k);
+/* gears.c: moves the sample's robot by how far its gears have given way */
+void ff__fused_give_way(fused_gears *z, const ff_gears *g, double T, fused_sample *x);
+/* What has been read in the last rows is the sensor's offset. */
+void ff__fused_zero_here(const fused_config *config, fused_state *state, int body, uint64_t k, int rows);
+
 /* replay.c: the satellites recomputed, and one delay ahead */
 unsigned ff__fused_group_of(const fused_state *state, int body);
 void ff__fused_march_from(const fused_model *model, fused_state *state, unsigned bodies, uint64_t k,
@@ -416,6 +477,11 @@ void ff__fused_absorb(fused_state *state, fused_contact *c);
 void ff__fused_part(fused_contact *c);
 void ff__fused_sweep(fused_state *state);
 void ff__fused_work_on(const fused_model *model, fused_state *state, uint64_t k, int *work);
+
+/* budget.c: standard deviations by cause; w [rad/s] of the contact */
+void ff__fused_budget(const fused_model *model, fused_state *state, const fused_contact *c, uint64_t k,
+                      int body, double w, fused_report *r);
+double ff__fused_across(const fused_config *config, const fused_contact *c);
 
 /* joints.c: a cycle with a body that has joints */
 ff_status ff__fused_joints_step(const fused_model *model, fused_state *state, const ff_method_in *in,

@@ -3,7 +3,7 @@
 
 #define NOT_NEGATIVE .low = 0.0, .high = FF_INF
 #define AT(field) offsetof(fused_settings, field)
-enum { FORCE_NOISE = 2, TORQUE_NOISE, SKEW }; /* places in the table */
+enum { FORCE_NOISE = 2, TORQUE_NOISE, SKEW, SENSOR_LAG = 7, ZERO }; /* places in the table */
 
 /* clang-format off */
 static const char *const trackings[] = {"on", "off", NULL};
@@ -15,13 +15,15 @@ static const ff_setting settings[] = {
     {"skew", FF_SETTING_REAL, "s", AT(skew), "(the largest sensor `delay`)", .low = -FF_INF, .high = FF_INF, .help = "By how much the force is older than the robot's pose; from a calibration."},
     {"stiffness", FF_SETTING_REAL, "N/m", AT(stiffness), "0", NOT_NEGATIVE, .help = "A guess that is believed to its own size; 0: none. It is not needed."},
     {"look_back", FF_SETTING_REAL, "s", AT(look_back), "none", NOT_NEGATIVE, .help = "The longest contact that is recomputed from its beginning: memory is reserved for it. Never more than 960 cycles."},
+    {"sensor_lag", FF_SETTING_REAL, "s", AT(sensor_lag), "(the largest sensor's, 1/(2 pi `bandwidth`))", NOT_NEGATIVE, .help = "Time constant of the sensor's low pass; 0: none."},
+    {"zero", FF_SETTING_CHOICE, "", AT(zero), "(on where a sensor is not `ideal`)", .choice = trackings, .help = "Whether the sensor's offset and its drift are learnt in free flight, or taken to be zero. A run then begins in flight."},
 };
 
 static const char *const laws[] = {"none", "k p + c v", "p^1.5 (k + c v)", "p (k + c v)", "p^1.25 (k + c v)", "k p + c S(p/d) v", NULL};
 static const char *const kinds[] = {"force", "torque", NULL};
 static const char *const validity[] = {"inside", "outside: because ", /* then FUSED_FEW_SAMPLES ... */
-    "fewer than 4 samples in contact", "the peak is below 10 times the noise", "the skew matters at this stiffness", "longer than the history", "no surface was identified",
-    "w tau above 1.65 on a first contact", "another contact at the same time", "friction above 0.15, or noise hides how much", "no law explains the force", NULL};
+    "fewer than 4 samples in contact", "noise hides how large it is", "the sensor's delay or bandwidth matters at this stiffness", "longer than the history", "no surface was identified",
+    "w tau above 1.65 on a first contact", "another contact at the same time", "friction is not known well enough", "neither law nor friction explains the force", "the robot's gears give way as much as the surface", NULL};
 static const ff_report_column columns[] = {
     {"law", "", FF_REPORT_CHOICE, .label = laws, .help = "force of the surface by depth p and its rate v"},
     {"kind", "", FF_REPORT_CHOICE, .label = kinds, .help = "along a normal, or about it"},
@@ -40,7 +42,15 @@ static const ff_report_column columns[] = {
     {"ideal_peak_N", "N", FF_REPORT_REAL, .help = "of this surface without delay"},
     {"samples", "", FF_REPORT_INTEGER, .help = "in contact, as the satellite feels it"},
     {"known_wall", "", FF_REPORT_BOOLEAN, .help = "the wall was known before"},
-    {"validity", "", FF_REPORT_FLAGS, .label = validity, .help = "inside the validity domain, or why not"},
+    {"validity", "", FF_REPORT_FLAGS, .label = validity, .help = "inside: three standard deviations of the impulse are below 3 %; or why not"},
+    {"restitution_sd", "", FF_REPORT_REAL, .help = "standard deviation of e"},
+    {"impulse_sd", "", FF_REPORT_REAL, .help = "of the impulse, relative to it; the root of the squares of what follows:"},
+    {"noise_sd", "", FF_REPORT_REAL, .help = "by the sensor's noise and offset"},
+    {"time_sd", "", FF_REPORT_REAL, .help = "by the skew and the sensor's low pass"},
+    {"gears_sd", "", FF_REPORT_REAL, .help = "by the robots' gears"},
+    {"friction_sd", "", FF_REPORT_REAL, .help = "by friction"},
+    {"others_sd", "", FF_REPORT_REAL, .help = "by other contacts at the same time"},
+    {"misfit_sd", "", FF_REPORT_REAL, .help = "by force that neither law nor friction explains"},
     {"energy_net_active", "", FF_REPORT_INTEGER, true, .help = "kicks that the energy limit reduced"},
     {"false_alarms", "", FF_REPORT_INTEGER, true, .help = "contacts that were noise"},
     {"phantom_walls", "", FF_REPORT_INTEGER, true, .help = "remembered walls that were not there any more"},
@@ -64,6 +74,10 @@ static void resolve(const ff_world *world, uint64_t given, void *memory) {
         s->torque_noise = world->torque_noise;
     if (!(given >> SKEW & 1u))
         s->skew = world->skew;
+    if (!(given >> SENSOR_LAG & 1u))
+        s->sensor_lag = world->sensor_lag;
+    if (!(given >> ZERO & 1u))
+        s->zero = world->offset ? 0 : 1;
 }
 
 static double delay_of(const ff_world *world, const fused_settings *s, int body) {
@@ -73,10 +87,11 @@ static double delay_of(const ff_world *world, const fused_settings *s, int body)
 static ff_status check(const ff_world *world, const void *memory, uint64_t given, ff_complaint *complaint) {
     const fused_settings *s = memory;
     (void)given;
-    *complaint =
-        (ff_complaint){"", "noise, stiffness or look_back is negative, or one of its settings not finite"};
+    *complaint = (ff_complaint){
+        "", "noise, stiffness, look_back or sensor_lag is negative, or one of its settings not finite"};
     if (!(s->force_noise >= 0.0) || !(s->torque_noise >= 0.0) || !(s->stiffness >= 0.0) ||
-        !(s->look_back >= 0.0) || !isfinite(s->force_noise + s->torque_noise + s->stiffness + s->skew))
+        !(s->look_back >= 0.0) || !(s->sensor_lag >= 0.0) ||
+        !isfinite(s->force_noise + s->torque_noise + s->stiffness + s->skew + s->sensor_lag))
         return FF_ERR_ARGUMENT;
     *complaint = (ff_complaint){"delay", "a robot's delay is 0 to 10 s, and its acceleration not negative"};
     for (int i = 0; world && i < world->bodies; i++)
@@ -105,6 +120,8 @@ static void create(const ff_world *world, const void *memory, uint64_t given, vo
                                       .force_noise = s->force_noise,
                                       .torque_noise = s->torque_noise,
                                       .skew = s->skew,
+                                      .sensor_lag = s->sensor_lag,
+                                      .zero = s->zero == 0,
                                       .stiffness = s->stiffness},
                            .integrate = world->integrate,
                            .bits = bits_of(world, s),
@@ -133,7 +150,8 @@ static void reset(const void *self, const ff_rigid_state *body, void *memory) {
     *state = (fused_state){0};
     for (int i = 0; i < FF_MAX_BODIES; i++) {
         state->delay[i] = state->lead[i] = model->config.delay[i];
-        state->report[i] = (fused_report){.delay = state->delay[i], .delay_configured = state->delay[i]};
+        state->report[i] = (fused_report){
+            .delay = state->delay[i], .delay_configured = state->delay[i], .outside = FUSED_NO_ESTIMATE};
         state->start[i] = i < model->bodies ? body[i].attitude : ff_quat_identity();
     }
     ff_rng_seed(&state->rng, model->config.random_estimates, 7);
@@ -184,12 +202,17 @@ static void report(const void *model, const void *memory, int body, double *valu
     *values++ = r->samples;
     *values++ = r->warm;
     *values++ = r->outside;
+    *values++ = r->known ? r->restitution_sd : FF_NAN;
+    *values++ = r->known ? r->impulse_sd : FF_NAN;
+    for (int n = 0; n < FUSED_CAUSES; n++)
+        *values++ = r->known ? r->cause[n] : FF_NAN;
 }
 
 const ff_method ff_method_fused = {
     FF_METHOD("fused", "1",
               "Settings of the method `fused`, which knows nothing of the contacts. "
               "They may stand in a scenario that runs another method."),
+    .needs = FF_NEEDS_COMPLIANCE,
     .can = FF_CAN_TREE | FF_CAN_RELATIVE | FF_CAN_PREDICT,
     FF_METHOD_TAKES(settings, fused_settings),
     .variants = 1,

@@ -31,6 +31,8 @@ typedef struct ff_loop_body_config {
     bool elastic; /* the robot's axes yield behind its motors: arm and gears are known */
     ff_arm_config arm;
     double gear_stiffness[6]; /* [N m/rad] > 0 */
+    double gear_damping[6];   /* [N m s/rad] >= 0 */
+    double joint_inertia[6];  /* [kg m2] behind the gears; 0: they follow the wrench at once */
     bool reacts; /* no sensor of its own: it feels the reaction to what the port behind the joints feels,
                     formed between the satellites */
 } ff_loop_body_config;

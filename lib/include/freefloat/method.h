@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-#define FF_METHOD_ABI 2u /* of everything in this header; another one is refused */
+#define FF_METHOD_ABI 3u /* of everything in this header; another one is refused */
 
 enum {
     FF_METHOD_SETTINGS = 64,       /* settings of a method, at most: `given` has a bit for each */
@@ -128,14 +128,24 @@ typedef struct ff_world {
     double force_noise;  /* [N] standard deviation of one axis of the sensors, the largest */
     double torque_noise; /* [N m] likewise */
     bool noisy;          /* real noise: worth being measured in flight */
+    bool stops;          /* all that is touched are stops along the inertial axes and about the body's own */
     double skew;         /* [s] by which a force is older than the pose that comes with it */
     ff_world_grasp grasp;
     int contacts;
     ff_world_contact contact[FF_METHOD_CONTACTS];
+    double sensor_lag; /* [s] time constant of the sensors' low pass, the largest; 0: none */
+    bool offset;       /* a sensor may read something without a load, and drift */
 } ff_world;
 
 /* -------------------------------------------------------------------------------------------- one cycle --
  */
+
+/* A robot whose axes yield behind their motors: I d'' + D d' + K d = J^T f - I m''. */
+typedef struct ff_gears {
+    double J[6][6];                              /* at the CoM, inertial axes, angular first; by axis */
+    double motor[6];                             /* [rad] */
+    double stiffness[6], damping[6], inertia[6]; /* K [N m/rad], D [N m s/rad], I [kg m2]; I 0: none */
+} ff_gears;
 
 /* What one body's robot and sensor say in one cycle, after stage 1. */
 typedef struct ff_body_sample {
@@ -148,6 +158,7 @@ typedef struct ff_body_sample {
     const double (*compliance)[6]; /* of the robot at the CoM, inertial axes, angular first: twist
                                       displacement per wrench [rad, m per N m, N]; NULL: stiff */
     bool valid;                    /* false: f_b repeats the last good value and must not be learnt from */
+    const ff_gears *gears;         /* of the same robot; NULL: stiff. T_wr is where its motors are */
 } ff_body_sample;
 
 /* What one robot was really sent in the cycle before. A command inside the limits of the robot's output stage

@@ -24,7 +24,17 @@ static const char *const *wrong_kinds(ff_type type) {
     static const char *const three[] = {"1", "[1, 2]", "[1, 2, 3, 4]", "[1, x, 3]", "{}", NULL};
     static const char *const direction[] = {"1", "[1, 2]", "[0, 0, 0]", "[1, x, 3]", NULL};
     static const char *const widths[] = {"1", "[1, 2]", "[free, x, 3]", "{}", NULL};
-    static const char *const quaternion[] = {"1", "[1, 0, 0]", "[0, 0, 0, 0]", "[1, x, 0, 0]", NULL};
+    static const char *const quaternion[] = {"1",
+                                             "[1, 0, 0]",
+                                             "[0, 0, 0, 0]",
+                                             "[1, x, 0, 0]",
+                                             "{}",
+                                             "{abc: [1, 2, 3]}",
+                                             "{abc_deg: [1, 2]}",
+                                             "{rpy: [1, x, 0]}",
+                                             "{rpy: [0, 0, 0], abc_deg: [0, 0, 0]}",
+                                             "{quaternion: [1, 0, 0]}",
+                                             NULL};
     static const char *const inertia[] = {"1", "[1, 2]", "[1, 2, 3, 4]", "[1, x, 3]", NULL};
     static const char *const six[] = {"1", "[1, 2, 3]", "[1, 2, 3, 4, 5, x]", NULL};
     static const char *const pair[] = {"x", "[1, 2, 3]", "[1, x]", "{}", NULL};
@@ -348,7 +358,7 @@ static const struct {
     {"deos-client", {"method=[a]"}, 0, "method must be a word, not a list, allowed: ideal, direct, tdpa, damping, impact, fused"},
     {"deos-client", {"tdpa={reading: 3}"}, 0, "unknown reading '3', allowed: default, printed"},
     {"deos-client", {"tdpa={no: 3}"}, 0, "unknown key 'no' in tdpa, allowed: reading, observer, velocity, reset, law, pair, threshold, torque_threshold"},
-    {"deos-client", {"fused={noise: -1}"}, 0, "unknown key 'noise' in fused, allowed: delay, tracking, force_noise, torque_noise, skew, stiffness, look_back"},
+    {"deos-client", {"fused={noise: -1}"}, 0, "unknown key 'noise' in fused, allowed: delay, tracking, force_noise, torque_noise, skew, stiffness, look_back, sensor_lag, zero"},
     {"deos-client", {"satellites.client.mesh={file: /nowhere.stl}"}, 0, "mesh '/nowhere.stl': No such file or directory, allowed: an STL or OBJ file of at most 20000 triangles, from the scenario's folder"},
     {"deos-client", {"satellites.client.mesh={file: [1]}"}, 0, "file must be text, not a list, allowed: 1 to 127 bytes"},
     {"envisat-capture", {"nominal={kind: satellite, of: client}"}, 0, "nominal kind 'satellite' does not go with an arm, allowed: free, prescribed"},
@@ -380,7 +390,7 @@ static const struct {
     {"deos-client", {"satellites.client.limits={velocity: 0}"}, 0, "velocity is 0, allowed: > 0 [m/s]"},
     {"deos-client", {"requirements={velocity_error: 0}"}, 0, "velocity_error is 0, allowed: > 0 [m/s]"},
     {"deos-client", {"tdpa.threshold=x"}, 0, "threshold must be a number, not 'x', allowed: a finite number >= 0 [N]"},
-    {"deos-client", {"integrator=passive", "passive.rest=3"}, 1, "unknown key 'rest' in passive, allowed: reading"},
+    {"deos-client", {"integrator=passive", "passive.rest=3"}, 1, "unknown key 'rest' in passive, allowed: reading, rotation"},
     {"envisat-capture", {"satellites.servicer.arm.links.0.name=a/b"}, 0, "name 'a/b' is not a valid name, allowed: 1 to 127 bytes, not only digits, none of . / , = : \" \\"},
     {"envisat-capture", {"satellites.servicer.obsw={kind: shared}"}, 0, "satellites.servicer.obsw lacks the key 'library', allowed: text"},
     {"deos-client", {"facility.faults=[{kind: ft-mirrored, value: 0}]"}, 0, "value is 0, allowed: an axis, 1 to 6 (Fx to Tz)"},
