@@ -56,8 +56,6 @@ static const int refused[] = {
     SYS_userfaultfd,
     SYS_init_module,
     SYS_kexec_load,
-    SYS_linkat,
-    SYS_symlinkat,
     SYS_process_vm_readv,
     SYS_process_vm_writev,
     SYS_setuid,
