@@ -125,6 +125,7 @@ typedef struct ff_live_services {
     size_t page_size; /* [bytes] */
     int64_t (*now)(void);
     bool (*drain)(ff_live *live);
+    bool (*token)(const ff_live *live, const char *given);
     bool (*parse)(const ff_live *live, const char *line, size_t length, ff_live_command *command, char *text,
                   size_t size);
     bool (*token)(const ff_live *live, const char *given);

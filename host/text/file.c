@@ -88,18 +88,24 @@ static ff_status read_input(size_t limit, char **text, size_t *length, char *why
     return status;
 }
 
-static char confined[FF_FILE_PATH]; /* "": everywhere */
+static char *confined; /* NULL: everywhere */
 
 ff_status ff_file_confine(const char *folder) {
-    return realpath(folder, confined) ? FF_OK : FF_ERR_IO;
+    free(confined);
+    confined = realpath(folder, NULL);
+    return confined ? FF_OK : FF_ERR_IO;
 }
 
 /* Its true place, links followed, lies there. */
 static bool allowed(const char *path) {
-    char place[FF_FILE_PATH];
+    if (!confined)
+        return true;
+    char *place = realpath(path, NULL);
     const size_t n = strlen(confined);
-    return n == 0 || (realpath(path, place) && strncmp(place, confined, n) == 0 &&
-                      (place[n] == '/' || confined[n - 1] == '/'));
+    const bool inside =
+        place && strncmp(place, confined, n) == 0 && (place[n] == '/' || confined[n - 1] == '/');
+    free(place);
+    return inside;
 }
 
 ff_status ff_file_read(const char *path, size_t limit, char **text, size_t *length, char *why, size_t size) {

@@ -7,6 +7,12 @@
 
 static const char token[] = "0123456789abcdef0123456789abcdef";
 
+/* nothing is served here */
+extern const unsigned char ff_live_page[];
+extern const size_t ff_live_page_size;
+const unsigned char ff_live_page[1] = {0};
+const size_t ff_live_page_size = 1;
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     static ff_live live;
     if (!live.parameters) {

@@ -26,6 +26,7 @@ cmake -S "$work/project" -B "$work/project/build" -DCMAKE_PREFIX_PATH="$work/usr
 cmake --build "$work/project/build" > /dev/null
 "$work/project/build/minimal"
 "$work/usr/bin/freefloat" --version
+[ -n "${FF_SANITIZED-}" ] || FREEFLOAT="$work/usr/bin/freefloat" bash "$FF_SOURCE_DIR/tests/tree/test_binary.sh" # the installed one, too
 # lib/ alone: nothing but a C compiler
 mkdir "$work/alone"
 cp -r "$FF_SOURCE_DIR/lib" "$FF_SOURCE_DIR/Makefile" "$work/alone/"

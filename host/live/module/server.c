@@ -17,7 +17,8 @@ enum {
     HISTORY_STRIDE = 2, /* of the rows kept, a new viewer gets every second */
     WRONG_TOKENS = 5,   /* then the connection is closed */
     GUESTS = 128,       /* connections that are no viewers (yet); a further one takes the place of another */
-    PATIENCE = 3        /* [s] for a request to come, or the next one on the same connection */
+    SOCKETS = FF_LIVE_VIEWERS + 4 * GUESTS, /* with those that are being closed */
+    PATIENCE = 3 /* [s] for a request to come, or the next one on the same connection */
 };
 
 typedef struct viewer {
@@ -517,9 +518,9 @@ static ff_status start(ff_live *live, char *message, size_t size) {
         .user = s,
         .gid = -1,
         .uid = -1,
-        .fd_limit_per_thread = FF_LIVE_VIEWERS + 2 * GUESTS + 16,
+        .fd_limit_per_thread = SOCKETS,
         .max_http_header_data = 4096,
-        .max_http_header_pool = GUESTS,
+        .max_http_header_pool = SOCKETS, /* one for each: who waits for one is closed */
         .timeout_secs = PATIENCE,
         .keepalive_timeout = PATIENCE,
         .vhost_name = "live",

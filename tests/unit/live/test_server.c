@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "support.h"
@@ -545,6 +546,84 @@ static void test_idle_connections_keep_nobody_out(void **state) {
     close(operates);
 }
 
+/* A crowd that reads, and among it those that never read, send what is too large, come and go, or ask for
+ * HTTP/2, while rows are pushed: each of the operator's orders is confirmed. Long form: 200, 50 of them
+ * hostile. */
+static int come_as_hostile(int kind) {
+    char text[512];
+    int fd = -1;
+    if (kind % 4 == 0) /* silent before any request */
+        return dial();
+    if (kind % 4 == 1) { /* another protocol */
+        fd = dial();
+        snprintf(text, sizeof text,
+                 "GET / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n", port);
+        send(fd, text, strlen(text), MSG_NOSIGNAL);
+        return fd;
+    }
+    fd = enter();        /* a viewer that never reads ... */
+    if (kind % 4 == 2) { /* ... and sends what is too large */
+        char large[600];
+        memset(large, 'x', sizeof large);
+        say(fd, 1, large, sizeof large);
+    }
+    return fd;
+}
+
+static void test_a_hostile_crowd_does_not_delay_orders(void **state) {
+    (void)state;
+    const int good = test_count(24, 150), hostile = test_count(8, 50), orders = test_count(5, 200);
+    int crowd[150], foe[50];
+    for (int i = 0; i < good; i++)
+        crowd[i] = enter();
+    for (int i = 0; i < hostile; i++)
+        foe[i] = come_as_hostile(i);
+    const int operates = enter_as_operator();
+    double worst = 0.0;
+    static char bytes[1 << 16];
+    for (int k = 0; k < orders; k++) {
+        char text[80], answer[24];
+        struct timespec from, now;
+        snprintf(text, sizeof text, "%d set gain 1.5 token=%s", 100 + k, ff_live_token(live));
+        snprintf(answer, sizeof answer, "\"id\":%d", 100 + k);
+        clock_gettime(CLOCK_MONOTONIC, &from);
+        order(operates, text);
+        for (bool confirmed = false; !confirmed;) {
+            static double t = 100.0;
+            const double row[3] = {t += 0.001, 1, 2};
+            ff_live_push_values(live, row, 0);
+            ff_live_command command;
+            if (ff_live_next_command(live, &command))
+                assert_true(ff_live_answer(live, &command, true, "so be it"));
+            for (int i = 0; i < good; i++)
+                recv(crowd[i], bytes, sizeof bytes, MSG_DONTWAIT);
+            struct pollfd ready = {.fd = operates, .events = POLLIN};
+            while (!confirmed && poll(&ready, 1, 1) == 1) {
+                size_t n;
+                const int kind = hear(operates, heard, sizeof heard, &n);
+                assert_true(kind == 1 || kind == 2); /* never closed */
+                confirmed = kind == 1 && strstr(heard, answer);
+            }
+            clock_gettime(CLOCK_MONOTONIC, &now);
+            const double took =
+                (double)(now.tv_sec - from.tv_sec) + 1e-9 * (double)(now.tv_nsec - from.tv_nsec);
+            worst = took > worst ? took : worst;
+            if (took > 1e-3 * PATIENCE_MS)
+                fail_msg("order %d was not confirmed within %g s", k, took);
+        }
+        const int n = k % hostile; /* one leaves, another comes */
+        close(foe[n]);
+        foe[n] = come_as_hostile(n);
+    }
+    print_message("%d orders beside %d viewers and %d hostile: the slowest confirmed after %.0f ms\n", orders,
+                  good, hostile, 1e3 * worst);
+    for (int i = 0; i < good; i++)
+        close(crowd[i]);
+    for (int i = 0; i < hostile; i++)
+        close(foe[i]);
+    close(operates);
+}
+
 /* Nothing but HTTP/1.1 and WebSockets, and an empty answer is empty. */
 static void test_no_other_protocol_is_spoken(void **state) {
     (void)state;
@@ -615,6 +694,7 @@ int main(void) {
         cmocka_unit_test(test_a_loop_that_does_not_answer_is_reported),
         cmocka_unit_test(test_silent_viewers_keep_nobody_out),
         cmocka_unit_test(test_idle_connections_keep_nobody_out),
+        cmocka_unit_test(test_a_hostile_crowd_does_not_delay_orders),
         cmocka_unit_test(test_no_other_protocol_is_spoken),
         cmocka_unit_test(test_an_address_that_cannot_be_served),
     };
