@@ -596,6 +596,7 @@ static ff_status serve(ff_live *live, char *message, size_t size) {
                                   .now = ff_clock_now,
                                   .drain = ff_live__drain,
                                   .parse = ff_live__parse,
+                                  .token = ff_live__token,
                                   .note_json = ff_live__note_json,
                                   .reply_json = ff_live__reply_json,
                                   .status_json = ff_live__status_json,

@@ -204,7 +204,7 @@ static void forget_guest(server *s, const struct lws *wsi) {
 static bool has_token(const server *s, struct lws *wsi) {
     char text[64]; /* longer ones are cut, and wrong */
     const char *token = lws_get_urlarg_by_name(wsi, "token=", text, sizeof text);
-    return token && ff_live__token(s->live, token);
+    return token && ask->token(s->live, token);
 }
 
 /* A place for a viewer: a free one, else that of the next in turn that came without the token. -1: none. */
