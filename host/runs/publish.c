@@ -81,7 +81,8 @@ static bool remove_stale(void *user, const char *file) {
     if ((s->fresh && ff_node_find(s->fresh, file)) || (!listed && !is_own(file, s->below)) ||
         !ff__run_join(path, s->folder, file))
         return true;
-    unlink(path);
+    if (unlink(path) != 0)
+        return false;
     for (char *slash; (slash = strrchr(path, '/')) && (size_t)(slash - path) > strlen(s->folder);) {
         *slash = 0;
         if (rmdir(path) != 0) /* not empty */
@@ -115,13 +116,13 @@ ff_status ff__run_move(const char *folder) {
     if (ff_manifest_read(fresh, &m) != FF_OK)
         return FF_ERR_IO;
     bool good = rename(at, aside) == 0 || errno == ENOENT;
-    ff__manifest_read_file(aside, &former);
+    good = ff__manifest_read_file(aside, &former) != FF_ERR_MEMORY && good;
     switching s = {.folder = folder,
                    .fresh = ff_node_find(m.root, "results"),
                    .former = former.root ? ff_node_find(former.root, "results") : NULL,
                    .below = former.root && !ff_manifest_complete(&former)};
-    if (good)
-        ff__run_files(folder, remove_stale, &s);
+    good = good &&
+           ff__run_files(folder, remove_stale, &s); /* else what is stale would seem to be of the new one */
     for (const ff_node *n = s.fresh ? s.fresh->child : NULL; n && good; n = n->next)
         good = move_one(fresh, folder, n->key);
     if (good) {

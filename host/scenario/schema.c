@@ -596,7 +596,7 @@ const char *ff_type_text(ff_type type) {
     case FF_TYPE_HALF_WIDTHS:
         return "[x, y, z]";
     case FF_TYPE_QUATERNION:
-        return "[w, x, y, z]";
+        return "[w, x, y, z], {abc_deg: [A, B, C]} or {rpy: [roll, pitch, yaw]}";
     case FF_TYPE_INERTIA:
         return "[xx, yy, zz] or [xx, yy, zz, xy, xz, yz]";
     case FF_TYPE_WRENCH:

@@ -8,8 +8,8 @@ const char *ff_version(void) {
     return FF_VERSION;
 }
 
-const char *ff_commit(void) {
-    return FF_COMMIT;
+__attribute__((weak)) const char *ff_commit(void) {
+    return "unknown";
 }
 
 /* The note NT_GNU_BUILD_ID of the first object, which is the program itself. */

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "text/json.h"
 #include "campaign/conduct.h"
 #include "catalog/library.h"
 #include "commands.h"
@@ -101,12 +102,20 @@ static int dry_run(const ff_campaign *c, const options *o, const ff_ranks *ranks
         return (int)outcome;
     char text[2][32];
     if (o->json) {
-        printf(
-            "{\"campaign\": \"%s\", \"samples\": %llu, \"methods\": %d, \"runs\": %.0f, \"workers\": %.0f, "
-            "\"seconds\": %.6g, \"bytes\": %.6g, \"probes\": %d, \"probes_failed\": %d}\n",
-            c->name, (unsigned long long)c->samples, c->methods, cost.runs, workers, cost.seconds, cost.bytes,
-            cost.probes, cost.probes_failed);
-        return FF_EXIT_DONE;
+        ff_json json;
+        ff_json_init(&json, true);
+        ff_json_open(&json, NULL, '{');
+        ff_json_string(&json, "campaign", c->name);
+        ff_json_integer(&json, "samples", (long long)c->samples);
+        ff_json_integer(&json, "methods", c->methods);
+        ff_json_integer(&json, "runs", (long long)cost.runs);
+        ff_json_integer(&json, "workers", (long long)workers);
+        ff_json_number(&json, "seconds", cost.seconds);
+        ff_json_number(&json, "bytes", cost.bytes);
+        ff_json_integer(&json, "probes", cost.probes);
+        ff_json_integer(&json, "probes_failed", cost.probes_failed);
+        ff_json_close(&json, '}');
+        return ff_cli_json(ff_json_take(&json));
     }
     printf("%llu samples x %d methods = %.0f runs\n", (unsigned long long)c->samples, c->methods, cost.runs);
     printf("about %s on %.0f thread%s (%.3g ms a sample; %d probe runs, %d failed)\n",

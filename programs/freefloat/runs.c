@@ -50,11 +50,12 @@ static void put_entry(ff_json *json, const ff_run_entry *e) {
     ff_json_close(json, '}');
 }
 
+/* The ID is the date. */
 static void add_row(ff_table *table, const ff_run_entry *e) {
     char size[24];
     size_text(e->bytes, size);
-    ff_table_add(table, "%s%s/%s|%s|%s|%.40s|%s|%s|%s", e->linked ? "* " : "  ", e->name, e->id, e->command,
-                 e->state, *e->method ? e->method : "-", *e->verdict ? e->verdict : "-", e->started, size);
+    ff_table_add(table, "%s%s/%s|%s|%.20s|%s|%s", e->linked ? "* " : "  ", e->name, e->id, e->state,
+                 *e->method ? e->method : "-", *e->verdict ? e->verdict : "-", size);
 }
 
 typedef struct output {
@@ -76,16 +77,16 @@ static int end(output *o, const char *nothing) {
     ff_json_close(&o->text, ']');
     if (o->json)
         status = ff_cli_json(ff_json_take(&o->text));
-    else if (!o->quiet && o->count)
+    else if (!o->quiet && o->table.rows > 1)
         ff_table_print(&o->table);
-    else if (!o->quiet)
+    else if (!o->quiet && !o->count)
         printf("%s\n", nothing);
     ff_json_free(&o->text);
     ff_table_free(&o->table);
     return status;
 }
 
-static const char entry_head[] = "run|command|state|method|verdict|started|size";
+static const char entry_head[] = "run, begun at (UTC)|state|method|verdict|size";
 
 static void take_entry(void *user, const ff_run_entry *e) {
     output *o = user;
@@ -103,7 +104,8 @@ static void take_finding(void *user, const ff_run_finding *f) {
     ff_json_string(&o->text, "a", f->a);
     ff_json_string(&o->text, "b", f->b);
     ff_json_close(&o->text, '}');
-    ff_table_add(&o->table, "%s|%s|%s|%s", f->kind, f->what, f->a, f->b);
+    if (!o->json && !o->quiet)
+        printf("%-7s %s: %s -> %s\n", f->kind, f->what, f->a, f->b);
 }
 
 static int diff(const char *a, const char *b, output *o) {
@@ -122,7 +124,7 @@ static int diff(const char *a, const char *b, output *o) {
         }
         ff_manifest_free(&m);
     }
-    begin(o, 4, "kind|what|A|B");
+    begin(o, 1, "");
     const ff_status status = ff_runs_diff(path[0], path[1], take_finding, o);
     const int printed = end(o, "nothing differs");
     return status == FF_OK ? printed : FF_EXIT_FAILED;
@@ -134,7 +136,7 @@ static int prune(const char *name, double keep, bool incomplete, bool dry, outpu
             "freefloat runs prune: --keep must be given, allowed: 0 to 1000000000 runs of each name");
         return FF_EXIT_USAGE;
     }
-    begin(o, 7, entry_head);
+    begin(o, 5, entry_head);
     const ff_runs_prune_config config = {.name = name,
                                          .keep = (uint64_t)keep,
                                          .incomplete = incomplete,
@@ -154,7 +156,7 @@ static int list(const char *name, output *o) {
         ff_cli_error("freefloat runs: no memory");
         return FF_EXIT_FAILED;
     }
-    begin(o, 7, entry_head);
+    begin(o, 5, entry_head);
     for (int i = 0; i < all.count; i++)
         take_entry(o, &all.entry[i]);
     ff_runs_free(&all);

@@ -14,13 +14,13 @@ expect 0 "no runs" "$FREEFLOAT" runs
 { expect 0 "" "$FREEFLOAT" run "$S" $short --quiet --log csv,mcap; expect 0 "report out/wall/report.html" "$FREEFLOAT" run "$S" $short --method direct --log mcap; }
 mapfile -t id < <(ls out/.runs/wall)
 [ ${#id[@]} -eq 2 ] && [ "$(stable)" = ".runs/wall/${id[1]}" ] || fail "out/wall shows $(stable)"
-expect 0 "^[*] wall/${id[1]} +run +complete +direct" "$FREEFLOAT" runs wall
-expect 0 "^  wall/${id[0]} +run +complete +tdpa +(pass|fail)" "$FREEFLOAT" runs
+expect 0 "^[*] wall/${id[1]} +complete +direct +(pass|fail)" "$FREEFLOAT" runs wall
+expect 0 "^  wall/${id[0]} +complete +tdpa +(pass|fail)" "$FREEFLOAT" runs
 expect 0 '"shown": true' "$FREEFLOAT" runs wall --json
 expect 0 "no runs" "$FREEFLOAT" runs nobody
-expect 0 "run +method +tdpa +direct" "$FREEFLOAT" runs diff "${id[0]}" out/wall
-expect 0 "result +log.csv +[0-9a-f]{12} +-" "$FREEFLOAT" runs diff "wall/${id[0]}" "wall/${id[1]}"
-expect 0 "value +method +tdpa +direct" "$FREEFLOAT" runs diff "${id[0]}" "${id[1]}"
+expect 0 "run +method: tdpa -> direct" "$FREEFLOAT" runs diff "${id[0]}" out/wall
+expect 0 "result +log.csv: [0-9a-f]{12} -> -" "$FREEFLOAT" runs diff "wall/${id[0]}" "wall/${id[1]}"
+expect 0 "value +method: tdpa -> direct" "$FREEFLOAT" runs diff "${id[0]}" "${id[1]}"
 expect 0 "nothing differs" "$FREEFLOAT" runs diff out/wall "${id[1]}"
 expect 2 "'nothing' is not a run" "$FREEFLOAT" runs diff out/wall nothing; one_line
 expect 2 "which" "$FREEFLOAT" runs diff out/wall; one_line
@@ -51,7 +51,7 @@ shown=$(stable)
 "$FREEFLOAT" run "$S" --set time.duration=100 --set time.cycle=0.0001 --quiet & pid=$!
 begun "out/.runs/wall/*/.log.csv.part"
 cut=$(dirname out/.runs/wall/*/.log.csv.part)
-expect 0 "wall/$(basename "$cut") +run +running" "$FREEFLOAT" runs wall
+expect 0 "wall/$(basename "$cut") +running" "$FREEFLOAT" runs wall
 expect 2 "the run is still written" "$FREEFLOAT" verify "$cut"; one_line
 kill -INT $pid; wait $pid; [ $? -eq 1 ] || fail "Ctrl-C"
 [ "$(state "$cut")" = stopped ] && [ "$(stable)" = "$shown" ] || fail "after Ctrl-C: $(state "$cut"), $(stable)"

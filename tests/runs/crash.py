@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""crash.py FREEFLOAT LIBRARY SCENARIO COUNT SEED: ends or disturbs runs at the n-th call that changes a file (crash.c) and looks at
-what is left. COUNT 0: every n of every case. What is seen must be one whole run, the former or the new one, or be recognised as
+"""crash.py FREEFLOAT LIBRARY SCENARIO COUNT SEED [ONLY]: ends or disturbs runs at the n-th call that changes a file (crash.c) and looks at
+what is left. COUNT 0: every n of every case; ONLY: of those whose name begins so ("given, fail:12"). What is seen must be one whole run, the former or the new one, or be recognised as
 neither; a command that says done has done it; one that fails says why; what is continued gives the same tables."""
 import hashlib, json, os, random, shutil, subprocess, sys
 
@@ -171,7 +171,8 @@ for folder, case in (("linked", linked), ("given", given), ("earlier", earlier),
         cases += [(folder, case, "%s:%d" % (kind, n)) for n in range(1, calls + 1)]
     memory = [(folder, case, "%s-memory:%d" % (kind, n)) for n in range(1, allocations + 1) for kind in ("kill", "fail")]
     cases += memory if not count else draw.sample(memory, min(len(memory), 200))
-chosen = cases if not count else draw.sample(cases, count)
+cases = [c for c in cases if ("%s, %s" % (c[1].__name__, c[2])).startswith(sys.argv[6] if len(sys.argv) > 6 else "")]
+chosen = cases if not count else draw.sample(cases, min(count, len(cases)))
 for folder, case, crash in chosen:
     restore(folder)
     case("%s, %s" % (case.__name__, crash), crash)

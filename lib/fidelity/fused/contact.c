@@ -71,7 +71,7 @@ static void set_up(fused_state *state, fused_contact *c, int a, int b, bool torq
     c->b = b;
     c->n = b < 0 || torque ? n : ff_quat_unrotate(fused_at(state, b, k)->T_r.q, n);
     c->r = ff_vec3_zero();
-    c->mu = 0.0;
+    c->mu = c->side = 0.0;
     c->lean.step = 0.05;
     c->lean.misfit = 0.0;
     c->surface = (ff_profile){0};
@@ -249,39 +249,17 @@ static void report_peaks(const fused_model *model, const fused_contact *c, doubl
     }
 }
 
-/* FUSED_...; w [rad/s] of its oscillation */
-static unsigned outside_of(const fused_model *model, fused_state *state, const fused_contact *c, int body,
-                           bool ended, int samples, double w) {
-    const fused_config *config = &model->config;
-    const double delay = state->delay[c->a];
-    const ff_profile *e = &c->surface;
+/* What no standard deviation says; w [rad/s] of its oscillation */
+static unsigned outside_of(const fused_state *state, const fused_contact *c, int samples, double w) {
     unsigned outside = 0;
-    if (!e->valid)
+    if (!c->surface.valid)
         outside |= FUSED_NO_ESTIMATE;
     if (samples < 4)
         outside |= FUSED_FEW_SAMPLES;
-    if (c->force_max < 10.0 * fused_noise_of(config, c))
-        outside |= FUSED_WEAK;
-    if (0.5 * FF_PI * w * fabs(config->skew) > 0.01)
-        outside |= FUSED_SKEW;
     if (c->frozen)
         outside |= FUSED_LOOK_BACK;
-    if (!c->wall_used && w * delay > 1.65)
+    if (!c->wall_used && w * state->delay[c->a] > 1.65)
         outside |= FUSED_LATE;
-    if (c->mu > 0.15 || (c->mu > 0.0 && w * delay > 1.0 && fused_noisy(config, c)))
-        outside |= FUSED_FRICTION;
-    /* a misfit of three times the noise, or of a fiftieth of the peak: no law of ours */
-    const double least = fmax(fused_noise_of(config, c), 1e-3 * c->force_max);
-    const double unit = fused_noisy(config, c) ? 3.0 : 0.02 * c->force_max / least;
-    if (ended && e->valid && e->J > unit * unit * (double)(c->until - c->row_from + 1))
-        outside |= FUSED_MISFIT;
-    if (ended && fused_noisy(config, c) && c->mu == 0.0 && c->lean.misfit > union_misfit)
-        outside |= FUSED_MISFIT; /* what is across the normal is not noise, and no friction explains it */
-    for (int i = 0; i < FUSED_CONTACTS; i++) {
-        const fused_contact *o = &state->contact[i];
-        if (fused_beside(o, c) && (o->a == body || o->b == body))
-            outside |= FUSED_SEVERAL;
-    }
     return outside;
 }
 
@@ -315,7 +293,8 @@ void ff__fused_fill_report(const fused_model *model, fused_state *state, const f
     r->samples = samples_of(state, c, k, ended);
     report_peaks(model, c, delay, r);
     const double w = e->valid && e->law == 0 ? sqrt(e->k / c->mass) : FF_PI / ((r->samples + 1) * T);
-    r->outside = outside_of(model, state, c, body, ended, r->samples, w);
+    r->outside = outside_of(state, c, r->samples, w);
+    ff__fused_budget(model, state, c, k, body, w, r);
 }
 
 /* A free flight from the anchor: what ff__fused_begin() made of noise is undone. */

@@ -181,6 +181,7 @@ static void commit(const fused_config *config, fused_state *state, fused_contact
     c->n = c->next.n;
     c->r = c->next.r;
     c->surface = c->next.surface;
+    c->side = ff__fused_across(config, c);
     for (uint64_t i = c->until + 1; i <= last; i++) {
         ff__fused_take_row(state, c, i);
         fused_row_of(c, i)->use = 1;

@@ -78,6 +78,7 @@ typedef struct fused_lag {
 /* Axes of a robot behind its motors. */
 typedef struct fused_gears {
     bool begun, moving;                            /* one cycle, two cycles seen */
+    double C[6][6];                                /* of the robot at the CoM, inertial axes, angular first */
     double angle[6], rate[6], torque[6], motor[6]; /* [rad] less the motor, [rad/s] its own, [N m], [rad] */
 } fused_gears;
 
@@ -192,6 +193,7 @@ typedef struct fused_contact {
     ff_vec3 n;    /* outward normal in b's axes (world: inertial); torque: axis in a's */
     ff_vec3 r;    /* [m] contact point, a's axes */
     double mu;    /* identified friction */
+    double side;  /* part of the force's squares across the normal that nothing explains */
     ff_profile surface;
     uint64_t anchor, detected, end; /* cycles */
     double mass;                    /* [kg] effective, along n at the contact point */
@@ -233,16 +235,28 @@ typedef struct fused_wall {
     int inside;    /* cycles that the satellite has been in it without a force */
 } fused_wall;
 
-enum { /* why a contact lies outside the domain in which the method is known to be right */
+enum { /* why a contact lies outside: three standard deviations of its impulse are not below 3 %, by cause, or
+          the method is known to fail */
        FUSED_FEW_SAMPLES = 1, /* fewer than 4 in contact */
-       FUSED_WEAK = 2,        /* peak below 10 times the noise */
-       FUSED_SKEW = 4,        /* skew and w: (pi/2) w skew above 1 % */
+       FUSED_WEAK = 2,        /* noise */
+       FUSED_SKEW = 4,        /* skew and sensor lag */
        FUSED_LOOK_BACK = 8,   /* longer than the history */
        FUSED_NO_ESTIMATE = 16,
-       FUSED_LATE = 32,      /* w tau above 1.65 on a first contact */
-       FUSED_SEVERAL = 64,   /* another contact acted on the body at the same time */
-       FUSED_FRICTION = 128, /* friction above .15, or under noise with w tau above 1 */
-       FUSED_MISFIT = 256    /* no law explains the force */
+       FUSED_LATE = 32,    /* w tau above 1.65 on a first contact */
+       FUSED_SEVERAL = 64, /* another contact acted on the body at the same time */
+       FUSED_FRICTION = 128,
+       FUSED_MISFIT = 256, /* neither law nor friction explains the force */
+       FUSED_GEARS = 512   /* of the robots */
+};
+
+enum { /* why what is said of a contact may be off */
+       FUSED_BY_NOISE,
+       FUSED_BY_TIME,  /* skew and the sensor's low pass */
+       FUSED_BY_GEARS, /* of the robots */
+       FUSED_BY_FRICTION,
+       FUSED_BY_OTHERS, /* contacts at the same time */
+       FUSED_BY_MISFIT, /* force that law and friction leave unexplained */
+       FUSED_CAUSES
 };
 
 /* What is known of the last contact of a body: while it lasts, and after. */
@@ -263,7 +277,10 @@ typedef struct fused_report {
     int samples;       /* in contact, as the satellite feels it */
     bool warm;         /* the wall was known before */
     unsigned outside;  /* FUSED_...; 0: inside the validity domain */
-    uint32_t contacts; /* so far */
+    double restitution_sd;      /* of e */
+    double impulse_sd;          /* of the impulse, relative to it */
+    double cause[FUSED_CAUSES]; /* its parts */
+    uint32_t contacts;          /* so far */
 } fused_report;
 
 typedef struct fused_info {
@@ -313,6 +330,10 @@ static inline double fused_torque_on(double noise) {
 
 /* Mean of J for a row, along the normal and across it, that noise may make: three is expected. */
 static const double union_misfit = 6.0;
+
+static inline double square(double x) {
+    return x * x;
+}
 
 /* Rows that say something of this contact's direction and point alone. */
 typedef struct fused_reach {
@@ -456,6 +477,11 @@ void ff__fused_absorb(fused_state *state, fused_contact *c);
 void ff__fused_part(fused_contact *c);
 void ff__fused_sweep(fused_state *state);
 void ff__fused_work_on(const fused_model *model, fused_state *state, uint64_t k, int *work);
+
+/* budget.c: standard deviations by cause; w [rad/s] of the contact */
+void ff__fused_budget(const fused_model *model, fused_state *state, const fused_contact *c, uint64_t k,
+                      int body, double w, fused_report *r);
+double ff__fused_across(const fused_config *config, const fused_contact *c);
 
 /* joints.c: a cycle with a body that has joints */
 ff_status ff__fused_joints_step(const fused_model *model, fused_state *state, const ff_method_in *in,

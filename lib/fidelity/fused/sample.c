@@ -8,14 +8,12 @@
  * does zero     what the sensor reads in flight is its offset, and how that drifts */
 #include "fidelity/fused/fused.h"
 
+#include <string.h>
+
 enum { ZERO_LATE = 32 }; /* cycles by which the offset is learnt late, at most: an onset may lie in them */
 static const double slope_first = 0.05;  /* [N/s] that a sensor may drift, standard deviation, */
 static const double slope_walk = 0.01;   /* [N/s/sqrt(s)] and by how much that changes */
 static const double noise_least = 0.005; /* [N] of a reading; the torque's in the ratio of its own noise */
-
-static double square(double x) {
-    return x * x;
-}
 
 /* Between two measured motions, `back` seconds before the later one: Hermite's cubic. Where the velocities do
  * not explain the step, as after a correction of the command, it was made evenly. */
@@ -160,6 +158,7 @@ ff_status ff__fused_store(const fused_model *model, fused_state *state, const ff
         x->torque = f.t;
         if (y->gears) { /* the sensor sits behind them */
             ff__fused_give_way(&state->gears[i], y->gears, T, x);
+            memcpy(state->gears[i].C, y->compliance, sizeof state->gears[i].C);
             x->force = ff_quat_rotate(x->T_r.q, f.f);
         }
     }

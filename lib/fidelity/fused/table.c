@@ -22,8 +22,8 @@ static const ff_setting settings[] = {
 static const char *const laws[] = {"none", "k p + c v", "p^1.5 (k + c v)", "p (k + c v)", "p^1.25 (k + c v)", "k p + c S(p/d) v", NULL};
 static const char *const kinds[] = {"force", "torque", NULL};
 static const char *const validity[] = {"inside", "outside: because ", /* then FUSED_FEW_SAMPLES ... */
-    "fewer than 4 samples in contact", "the peak is below 10 times the noise", "the skew matters at this stiffness", "longer than the history", "no surface was identified",
-    "w tau above 1.65 on a first contact", "another contact at the same time", "friction above 0.15, or noise hides how much", "no law explains the force", NULL};
+    "fewer than 4 samples in contact", "noise hides how large it is", "the sensor's delay or bandwidth matters at this stiffness", "longer than the history", "no surface was identified",
+    "w tau above 1.65 on a first contact", "another contact at the same time", "friction is not known well enough", "neither law nor friction explains the force", "the robot's gears give way as much as the surface", NULL};
 static const ff_report_column columns[] = {
     {"law", "", FF_REPORT_CHOICE, .label = laws, .help = "force of the surface by depth p and its rate v"},
     {"kind", "", FF_REPORT_CHOICE, .label = kinds, .help = "along a normal, or about it"},
@@ -42,7 +42,15 @@ static const ff_report_column columns[] = {
     {"ideal_peak_N", "N", FF_REPORT_REAL, .help = "of this surface without delay"},
     {"samples", "", FF_REPORT_INTEGER, .help = "in contact, as the satellite feels it"},
     {"known_wall", "", FF_REPORT_BOOLEAN, .help = "the wall was known before"},
-    {"validity", "", FF_REPORT_FLAGS, .label = validity, .help = "inside the validity domain, or why not"},
+    {"validity", "", FF_REPORT_FLAGS, .label = validity, .help = "inside: three standard deviations of the impulse are below 3 %; or why not"},
+    {"restitution_sd", "", FF_REPORT_REAL, .help = "standard deviation of e"},
+    {"impulse_sd", "", FF_REPORT_REAL, .help = "of the impulse, relative to it; the root of the squares of what follows:"},
+    {"noise_sd", "", FF_REPORT_REAL, .help = "by the sensor's noise and offset"},
+    {"time_sd", "", FF_REPORT_REAL, .help = "by the skew and the sensor's low pass"},
+    {"gears_sd", "", FF_REPORT_REAL, .help = "by the robots' gears"},
+    {"friction_sd", "", FF_REPORT_REAL, .help = "by friction"},
+    {"others_sd", "", FF_REPORT_REAL, .help = "by other contacts at the same time"},
+    {"misfit_sd", "", FF_REPORT_REAL, .help = "by force that neither law nor friction explains"},
     {"energy_net_active", "", FF_REPORT_INTEGER, true, .help = "kicks that the energy limit reduced"},
     {"false_alarms", "", FF_REPORT_INTEGER, true, .help = "contacts that were noise"},
     {"phantom_walls", "", FF_REPORT_INTEGER, true, .help = "remembered walls that were not there any more"},
@@ -142,7 +150,8 @@ static void reset(const void *self, const ff_rigid_state *body, void *memory) {
     *state = (fused_state){0};
     for (int i = 0; i < FF_MAX_BODIES; i++) {
         state->delay[i] = state->lead[i] = model->config.delay[i];
-        state->report[i] = (fused_report){.delay = state->delay[i], .delay_configured = state->delay[i]};
+        state->report[i] = (fused_report){
+            .delay = state->delay[i], .delay_configured = state->delay[i], .outside = FUSED_NO_ESTIMATE};
         state->start[i] = i < model->bodies ? body[i].attitude : ff_quat_identity();
     }
     ff_rng_seed(&state->rng, model->config.random_estimates, 7);
@@ -193,6 +202,10 @@ static void report(const void *model, const void *memory, int body, double *valu
     *values++ = r->samples;
     *values++ = r->warm;
     *values++ = r->outside;
+    *values++ = r->known ? r->restitution_sd : FF_NAN;
+    *values++ = r->known ? r->impulse_sd : FF_NAN;
+    for (int n = 0; n < FUSED_CAUSES; n++)
+        *values++ = r->known ? r->cause[n] : FF_NAN;
 }
 
 const ff_method ff_method_fused = {

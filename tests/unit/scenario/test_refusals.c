@@ -24,7 +24,17 @@ static const char *const *wrong_kinds(ff_type type) {
     static const char *const three[] = {"1", "[1, 2]", "[1, 2, 3, 4]", "[1, x, 3]", "{}", NULL};
     static const char *const direction[] = {"1", "[1, 2]", "[0, 0, 0]", "[1, x, 3]", NULL};
     static const char *const widths[] = {"1", "[1, 2]", "[free, x, 3]", "{}", NULL};
-    static const char *const quaternion[] = {"1", "[1, 0, 0]", "[0, 0, 0, 0]", "[1, x, 0, 0]", NULL};
+    static const char *const quaternion[] = {"1",
+                                             "[1, 0, 0]",
+                                             "[0, 0, 0, 0]",
+                                             "[1, x, 0, 0]",
+                                             "{}",
+                                             "{abc: [1, 2, 3]}",
+                                             "{abc_deg: [1, 2]}",
+                                             "{rpy: [1, x, 0]}",
+                                             "{rpy: [0, 0, 0], abc_deg: [0, 0, 0]}",
+                                             "{quaternion: [1, 0, 0]}",
+                                             NULL};
     static const char *const inertia[] = {"1", "[1, 2]", "[1, 2, 3, 4]", "[1, x, 3]", NULL};
     static const char *const six[] = {"1", "[1, 2, 3]", "[1, 2, 3, 4, 5, x]", NULL};
     static const char *const pair[] = {"x", "[1, 2, 3]", "[1, x]", "{}", NULL};
