@@ -55,6 +55,8 @@ const ff_run_program *ff_cli_program(void);
 
 /* freefloat rt --selftest. Exit status. */
 int ff_cli_selftest(bool json, bool deep_idle);
+/* The ladder of docs/safety.md; protocol.json and protocol.html go to `out` (NULL: commissioning). */
+int ff_cli_commission(const char *out);
 
 /* A progress bar on a terminal, from the second second on. */
 typedef struct ff_progress {

@@ -22,7 +22,8 @@
 
 static const char help[] =
     "usage: freefloat rt FILE [options]\n"
-    "       freefloat rt --selftest\n\n"
+    "       freefloat rt --selftest\n"
+    "       freefloat rt --commission [--out DIR]\n\n"
     "Closes the loop on the devices that the scenario names, in wall-clock time: a KUKA controller (RSI) and "
     "an "
     "ATI\nsensor (RDT) for each satellite. Without such devices in the scenario it talks to freefloat "
@@ -41,7 +42,9 @@ static const char help[] =
     "  --idle             allows deep idle states between cycles: the processor wakes later, saves power\n"
     "  --live ADDRESS     shows it on a page, e.g. 127.0.0.1:8080; the page can hold and stop, never arm\n"
     "  --control          with --live: prints a token once; who has it may zero and tune from the page\n"
-    "  --selftest         may this computer close a 250 Hz or 1 kHz loop?\n\n"
+    "  --selftest         may this computer close a 250 Hz or 1 kHz loop?\n"
+    "  --commission       leads through the steps from rehearsal to contact, writes protocol.json and "
+    ".html\n\n"
     "At the terminal, once it is armed: hold, retreat, zero, stop and Enter act as the page's orders; help "
     "lists them.\n\n"
     "exit status: 0 done, 1 the run failed or was stopped, 2 bad usage or scenario\n"
@@ -568,12 +571,13 @@ int ff_cmd_rt(int argc, char **argv) {
     const char *file, *method = NULL, *rsi = NULL, *ati = NULL, *http = NULL, *wait = NULL, *silence = NULL,
                       *cpu = NULL, *live = NULL;
     int status;
-    bool arm = false, selftest = false, control = false, deep_idle = false, trust = false;
+    bool arm = false, selftest = false, commission = false, control = false, deep_idle = false, trust = false;
     ff_show_ask ask = {.log = "csv,mcap"};
     const ff_option options[] = {FF_OPT("--method", &method),
                                  FF_SHOW_OPTS(&ask),
                                  FF_OPT_FLAG("--arm", &arm),
                                  FF_OPT_FLAG("--selftest", &selftest),
+                                 FF_OPT_FLAG("--commission", &commission),
                                  FF_OPT("--rsi-port", &rsi),
                                  FF_OPT("--ati-port", &ati),
                                  FF_OPT("--http-port", &http),
@@ -589,6 +593,8 @@ int ff_cmd_rt(int argc, char **argv) {
         return status;
     if (selftest)
         return ff_cli_selftest(ask.json, deep_idle);
+    if (commission)
+        return ff_cli_commission(ask.out);
     if (!file)
         return ff_cli_missing("rt", "scenario");
     if (control && !live) {

@@ -382,8 +382,49 @@ static void test_outside_the_box_only_inwards(void **state) {
     }
 }
 
+/* A stop lasts no longer than it takes to take back the acceleration and to brake along a line from the
+ * velocity that is left, |a|/J + v/A + A/J (2 sqrt(v/J) where A is not reached), whatever the directions of
+ * velocity and acceleration: two thousandths for the parts of axes that hardly move, and five cycles. */
+static void test_a_stop_lasts_no_longer_than_along_a_line(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 21);
+    for (int n = 0; n < test_count(300, 20000); n++) {
+        ff_output_config c;
+        ff_output_default(&c);
+        const double T = c.cycle;
+        c.velocity = 1.0;
+        c.acceleration = exp(ff_rng_range(&rng, log(0.3), log(8.0)));
+        c.jerk = c.acceleration / exp(ff_rng_range(&rng, log(0.004), log(0.08)));
+        c.stop_acceleration = exp(ff_rng_range(&rng, log(0.2), log(3.0)));
+        const double A = fmin(c.stop_acceleration, c.acceleration), J = c.jerk;
+        ff_output_state s;
+        ff_output_out out;
+        ff_output_reset(&s, ff_pose_identity());
+        s.moved = true;
+        s.velocity.v =
+            ff_vec3_scale(0.05 + 0.3 * ff_rng_uniform(&rng), ff_vec3_unit(test_random_vec3(&rng, 1.0)));
+        s.acceleration.v =
+            ff_vec3_scale(c.acceleration * ff_rng_uniform(&rng), ff_vec3_unit(test_random_vec3(&rng, 1.0)));
+        const ff_vec3 a = s.acceleration.v, v = ff_vec3_axpy(0.5 * T, a, s.velocity.v);
+        const double size = ff_vec3_norm(a), left = ff_vec3_norm(ff_vec3_axpy(0.5 * size / J, a, v));
+        const double line = left > A * A / J ? left / A + A / J : 2.0 * sqrt(left / J);
+        const double most = 1.002 * (size / J + line) / T + 5.0;
+        int k = 0;
+        for (; k < 10000; k++) {
+            ff_output_step(&c, &s, k * T, &out);
+            if (out.rests)
+                break;
+            ff_output_confirm(&s, true, false);
+        }
+        if (!(k <= most))
+            fail_msg("A %g J %g v %g a %g: %d cycles, allowed %.1f", A, J, ff_vec3_norm(v), size, k, most);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_stop_lasts_no_longer_than_along_a_line),
         cmocka_unit_test(test_stop_against_the_closed_form),
         cmocka_unit_test(test_stop_from_any_start),
         cmocka_unit_test(test_start_above_the_velocity_slows_down_to_it),
