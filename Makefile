@@ -10,7 +10,7 @@ help:
 	@echo "make test       the same up to the tests (about 7 minutes on two cores)"
 	@echo "make test-long  full figures, soaks, fuzzing times and the mutation check"
 	@echo "make coverage   lines and branches that the tests reach"
-	@echo "make bench      speed beside MuJoCo, instructions per step"
+	@echo "make bench      speed beside MuJoCo, cyclictest, fwrite and OLD=BINARY; writes build-release/bench.json"
 	@echo "make lint       formatting, clang-tidy, gcc and clang without warnings; lists what is too large"
 	@echo "make lib        libfreefloat alone: needs nothing but a C compiler"
 	@echo "make install    headers, libraries, freefloat.pc, CMake package (PREFIX=$(PREFIX), DESTDIR=)"
@@ -59,7 +59,7 @@ coverage: setup
 
 bench: setup-bench
 	@cmake --preset release > /dev/null && cmake --build build-release -j $(JOBS) --target benches freefloat
-	@tools/bench.sh
+	@OLD=$(OLD) tools/bench
 
 lint: setup
 	@tools/lint.sh

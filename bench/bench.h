@@ -1,4 +1,4 @@
-/* What the benches share: the clock, sorting, the median. */
+/* What the benches share: the clock, sorting, the median, the line that tools/bench reads. */
 #ifndef FF_BENCH_BENCH_H
 #define FF_BENCH_BENCH_H
 
@@ -31,6 +31,12 @@ static inline void bench_sort(double *x, int n) {
 static inline double bench_median(double *x, int n) {
     bench_sort(x, n);
     return x[n / 2];
+}
+
+/* What is compared with whom, for tools/bench; peer "": with nobody. */
+static inline void bench_row(const char *name, const char *unit, double ours, const char *peer,
+                             double theirs) {
+    printf("@ %s|%s|%.6g|%s|%.6g\n", name, unit, ours, peer, theirs);
 }
 
 /* A loop in memory of its own size; NULL when the configuration is refused. */

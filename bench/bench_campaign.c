@@ -223,14 +223,19 @@ static void two(const char *folder) {
         loop[2 * i + 1] = arithmetic_time(1, STEPS) / arithmetic_time(2, STEPS);
         ranks[i] = mpi ? ranks_time(folder, 1) / ranks_time(folder, 2) : FF_NAN;
     }
+    double ratio = FF_NAN;
     const double l = bench_median(loop, 2 * ROUNDS), t = bench_median(threads, ROUNDS);
     printf("speed-up of two: arithmetic loop %.2f, threads %.2f (%.2f of it), ", l, t, t / l);
     if (mpi) {
         const double r = bench_median(ranks, ROUNDS);
+        ratio = r / t;
         printf("ranks %.2f (%.2f of it)", r, r / l);
     } else
         printf("ranks not measured (no mpirun, or no program: FREEFLOAT names it)");
     printf(", %ld cores\n", sysconf(_SC_NPROCESSORS_ONLN));
+    bench_row("two threads: time against one", "", 1.0 / t, "a loop of arithmetic", 1.0 / l);
+    if (isfinite(ratio))
+        bench_row("mpirun -n 2: time against two threads", "", 1.0 / ratio, "two threads", 1.0);
     ff_campaign_free(c);
     free(c);
 }

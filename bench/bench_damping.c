@@ -1,5 +1,5 @@
 /* Cost of one step of the method damping in contact: two satellites on two robots, and of the whole loop.
- * bench_damping count [printed]: the same steps without clock, for callgrind (tools/bench.sh). */
+ * bench_damping count [printed]: the same steps without clock, for callgrind (tools/bench). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Cost of one step of the whole loop under the method impact: two satellites on two robots, the bar in the
  * cone. Steps in contact and steps in flight are counted apart; p99 and the largest beside the mean.
- * bench_impact count CASE: one run of cone, late, noisy or long, for callgrind (tools/bench.sh). */
+ * bench_impact count CASE: one run of cone, late, noisy or long, for callgrind (tools/bench). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -131,6 +131,9 @@ int main(int argc, char **argv) {
     for (int i = 0; i < count; i++) {
         const double ns = bench_median(subjects[i].ns, BATCHES);
         printf("%-30s %8.0f   %.2f\n", subjects[i].name, ns, reference / ns);
+        char name[64];
+        snprintf(name, sizeof name, "loop step: %s", subjects[i].name);
+        bench_row(name, "ns", ns, "MuJoCo's mj_step, free body", reference);
     }
     printf("%-30s %8.0f   1    (aim of the step: 500 ns or less)\n", "mj_step of one free body", reference);
     mj_deleteData(d);

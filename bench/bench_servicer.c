@@ -1,7 +1,7 @@
 /* Time of one whole servicer cycle: client, nominal motion, base (18), arm torque (22), mapping (23); and of
  * the rigid loop in both frames.
  * bench_servicer count servicer|tdpa|damping|absolute|relative: the same steps without clock, for callgrind
- * (tools/bench.sh). */
+ * (tools/bench). */
 #include <stdio.h>
 #include <string.h>
 

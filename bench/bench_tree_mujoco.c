@@ -220,6 +220,9 @@ int main(int argc, char **argv) {
                    theirs[ROUNDS / 2] / ours[ROUNDS / 2]);
         else
             printf("\n");
+        char name[64];
+        snprintf(name, sizeof name, "tree of 7 joints: %s", contests[c].name);
+        bench_row(name, "ns", ours[0], contests[c].theirs ? "MuJoCo" : "", theirs[0]);
     }
     mj_deleteData(data);
     mj_deleteModel(mj);

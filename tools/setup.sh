@@ -2,13 +2,13 @@
 # Installs what the build and the tests need on Debian 12, as root or with sudo. Quick when nothing is missing.
 #   tools/setup.sh         everything for make run, make bench and make test
 #   tools/setup.sh run     for make run alone: without tests, MPI, MuJoCo, browser and the checking tools
-#   tools/setup.sh bench   for make bench: that, MuJoCo, valgrind and cyclictest
+#   tools/setup.sh bench   for make bench: that, MuJoCo, MPI, valgrind and cyclictest
 set -eu
 
 build="gcc libc6-dev make cmake ninja-build pkg-config libyaml-dev libxml2-dev libsundials-dev zlib1g-dev libzstd-dev libwebsockets-dev"
 pages="nodejs npm"
-bench="libmujoco-dev valgrind rt-tests"
-check="$pages libcmocka-dev libopenmpi-dev openmpi-bin git g++ python3 clang clang-format clang-tidy libclang-rt-14-dev binutils bsdutils util-linux iproute2 procps shellcheck chromium gcovr"
+bench="libmujoco-dev valgrind rt-tests python3 libopenmpi-dev openmpi-bin"
+check="$pages libcmocka-dev git g++ clang clang-format clang-tidy libclang-rt-14-dev binutils bsdutils util-linux iproute2 procps shellcheck chromium gcovr"
 
 # Debian's npm alone brings some 600 packages. Where a Node is there, make run does without them: with no npm beside it the report is the plain one.
 command -v node > /dev/null || build="$build $pages"

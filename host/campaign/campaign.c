@@ -12,6 +12,7 @@ void ff_campaign_free(ff_campaign *campaign) {
         free(campaign->vary[i].item);
         campaign->vary[i].item = NULL;
     }
+    ff_run_inputs_free(&campaign->inputs);
     free(campaign->text);
     campaign->text = NULL;
 }

@@ -7,6 +7,7 @@
 #define FF_CAMPAIGN_CAMPAIGN_H
 
 #include "campaign/metric.h"
+#include "runs/runs.h"
 #include "session/variant.h"
 
 enum {
@@ -93,7 +94,8 @@ typedef struct ff_campaign {
     ff_campaign_map map[FF_CAMPAIGN_MAPS];
     double limit;         /* [s] wall-clock time of one run */
     bool settles;         /* until: settled; a run ends when its metrics are final */
-    uint64_t hash[2];     /* of file, base and program: results of another campaign are refused */
+    ff_run_inputs inputs; /* the file, the base and all that they name */
+    uint64_t hash[2];     /* of their content and the program: results of another campaign are refused */
     ff_scenario scenario; /* the base with the first method, for names and requirements */
     const ff_catalog *catalog;
 } ff_campaign;
@@ -110,6 +112,8 @@ typedef struct ff_campaign_case {
 ff_status ff_campaign_load(const char *path, const ff_catalog *catalog, ff_campaign *campaign, char *message,
                            size_t size, char *warnings, size_t warnings_size);
 void ff_campaign_free(ff_campaign *campaign);
+/* campaign/inputs.c: `inputs` and `hash` of a campaign that was read from this text. False: no memory. */
+bool ff__campaign_identify(ff_campaign *campaign, const char *text, size_t length);
 
 void ff_campaign_sample(const ff_campaign *campaign, uint64_t index, ff_campaign_case *sample);
 /* The text of one varied value of a sample. */

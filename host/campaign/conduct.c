@@ -8,31 +8,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "runs/runs.h"
 #include "session/session.h"
 
 /* ---------------------------------------------------------------------------------------------- begin -- */
 
-/* A table that was cut is written again from the journal; one without a journal is someone else's. */
-static ff_outcome check_table(const char *folder, ff_notes *notes) {
-    char table[4400], journal[4400];
+/* A table that was cut is written again from the journal. */
+static void check_table(const char *folder, ff_notes *notes) {
+    char table[4400];
     struct stat info;
     snprintf(table, sizeof table, "%.4200s/results.csv", folder);
-    snprintf(journal, sizeof journal, "%.4200s/results.journal", folder);
-    if (stat(table, &info) != 0)
-        return FF_DONE;
-    if (access(journal, F_OK) != 0)
-        return ff_notes_error(
-            notes, FF_REFUSED,
-            "%s: stands there without its results.journal; choose another folder with --out, or remove "
-            "this table",
-            table);
-    FILE *file = fopen(table, "r");
+    FILE *file = stat(table, &info) == 0 ? fopen(table, "r") : NULL;
     if (!file)
-        return FF_DONE;
+        return;
     if (info.st_size == 0 || fseek(file, -1, SEEK_END) != 0 || fgetc(file) != '\n')
         ff_notes_warning(notes, "notice: %s was cut; it is written again from the journal", table);
     fclose(file);
-    return FF_DONE;
 }
 
 static void note_repairs(const ff_journal *journal, ff_notes *notes) {
@@ -51,9 +42,10 @@ ff_outcome ff_conduct_begin(const ff_campaign *campaign, const ff_ranks *ranks,
     *conduct = (ff_conduct){.campaign = campaign, .options = *options, .journal = {.file = -1}};
     ff_outcome outcome = FF_DONE;
     if (ranks->rank == 0) {
-        outcome = ff_session_make_folder(options->folder, notes);
-        if (outcome == FF_DONE)
-            outcome = check_table(options->folder, notes);
+        if (!options->folder)
+            outcome = FF_REFUSED;
+        else
+            check_table(options->folder, notes);
         if (outcome == FF_DONE &&
             ff_journal_open(options->folder, campaign, &conduct->journal, message, sizeof message) != FF_OK)
             outcome = ff_notes_error(notes, FF_REFUSED, "%s", message);
@@ -133,12 +125,9 @@ static ff_outcome write_figure(const char *folder, const char *kind, int number,
         snprintf(name, sizeof name, "%s-%d-%s", kind, number + 1, metric);
     else
         snprintf(name, sizeof name, "%s-%s", kind, metric);
-    char *safe = ff_session_folder("", NULL, name); /* "/name" with plain characters */
-    if (safe)
-        snprintf(file, sizeof file, "%.160s.svg", safe + 1);
-    const ff_outcome outcome = safe ? ff_session_write(folder, file, svg, notes)
-                                    : ff_notes_error(notes, FF_FAILED, "%s/%s: no memory", folder, name);
-    free(safe);
+    ff_run_plain(name, file, 161);
+    memcpy(file + strlen(file), ".svg", 5);
+    const ff_outcome outcome = ff_session_write(folder, file, svg, notes);
     free(svg);
     return outcome;
 }

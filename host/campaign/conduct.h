@@ -9,7 +9,7 @@
 #include "text/notes.h"
 
 typedef struct ff_conduct_options {
-    const char *folder; /* of rank 0 */
+    const char *folder; /* of rank 0, locked; NULL: there is none, and nothing begins */
     int threads;        /* of this rank, >= 1 */
     /* All may be NULL. `begin` names what is done next ("checking", "runs", "logs"), progress is called a few
      * times a second and stops it by answering false, `end` follows. */
@@ -28,8 +28,8 @@ typedef struct ff_conduct {
     int kept;            /* logs written */
 } ff_conduct;
 
-/* Makes the folder and opens its journal. FF_REFUSED on every rank where rank 0 cannot. Repairs of what an
- * earlier process left half done are warnings. */
+/* Opens the folder's journal. FF_REFUSED on every rank where rank 0 cannot. Repairs of what an earlier
+ * process left half done are warnings. */
 ff_outcome ff_conduct_begin(const ff_campaign *campaign, const ff_ranks *ranks,
                             const ff_conduct_options *options, ff_conduct *conduct, ff_notes *notes);
 /* Checks every sample's scenario, once for a folder, then makes the runs that the journal lacks. FF_REFUSED:

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -108,9 +107,13 @@ bool ff_slots_has(const ff_slots *slots, uint64_t slot) {
 }
 
 bool ff_slots_add(ff_slots *slots, uint64_t slot, uint64_t offset) {
-    if (slot >= slots->count || ff_slots_has(slots, slot))
+    if (slot >= slots->count)
         return false;
     struct ff_slot_block *block = &slots->block[slot / BLOCK];
+    if (ff_slots_has(slots, slot)) { /* made again */
+        block->last = offset > block->last ? offset : block->last;
+        return false;
+    }
     if (!block->bits) {
         block->bits = calloc(BLOCK / 64, sizeof *block->bits);
         if (!block->bits)
@@ -194,6 +197,12 @@ static void note(void *user, const ff_record *record, uint64_t offset) {
         ff_slots_add(&journal->slots, record->slot, offset);
 }
 
+/* At the start: a run that was too slow then may not be now. */
+static void note_lasting(void *user, const ff_record *record, uint64_t offset) {
+    if (strncmp(record->reason, FF_REASON_LATE, sizeof FF_REASON_LATE - 1) != 0)
+        note(user, record, offset);
+}
+
 ff_status ff_journal_rescan(ff_journal *journal) {
     const uint64_t count = journal->slots.count;
     ff_slots_free(&journal->slots);
@@ -211,7 +220,7 @@ typedef struct window {
 
 static void place(void *user, const ff_record *record, uint64_t offset) {
     window *w = user;
-    if (record->slot >= w->first && record->slot < w->first + w->count && !w->offset[record->slot - w->first])
+    if (record->slot >= w->first && record->slot < w->first + w->count) /* made again: the last one counts */
         w->offset[record->slot - w->first] = offset;
 }
 
@@ -320,10 +329,6 @@ ff_status ff_journal_open(const char *folder, const ff_campaign *campaign, ff_jo
                  strerror(errno));
         return give_up(journal, FF_ERR_IO);
     }
-    if (flock(journal->file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-        snprintf(message, size, "%s: another process works in this folder", folder);
-        return give_up(journal, FF_ERR_DEVICE);
-    }
     if (ff_slots_create(&journal->slots, campaign->samples * (uint64_t)campaign->methods) != FF_OK) {
         snprintf(message, size, "no memory for %llu runs",
                  (unsigned long long)campaign->samples * (unsigned long long)campaign->methods);
@@ -353,7 +358,8 @@ ff_status ff_journal_open(const char *folder, const ff_campaign *campaign, ff_jo
         return give_up(journal, FF_ERR_FORMAT);
     }
     const uint64_t length = (uint64_t)info.st_size;
-    const ff_status seen = scan(journal, HEAD, length, note, journal, &journal->size, &journal->damaged);
+    const ff_status seen =
+        scan(journal, HEAD, length, note_lasting, journal, &journal->size, &journal->damaged);
     if (seen != FF_OK) {
         snprintf(message, size, "%s: cannot be read (%s)", journal->path,
                  seen == FF_ERR_MEMORY ? "no memory" : strerror(errno ? errno : EIO));

@@ -7,6 +7,7 @@
 #include "campaign/campaign.h"
 
 enum { FF_REASON_SIZE = 200 };
+#define FF_REASON_LATE "failed: ran past its limit" /* such a run is made again by the next resume */
 
 /* One run: sample * methods + method. */
 typedef struct ff_record {
@@ -43,8 +44,8 @@ typedef struct ff_journal {
 } ff_journal;
 
 /* Opens or creates folder/results.journal and reads what is done. FF_ERR_FORMAT: it belongs to another
- * campaign or is not a journal; FF_ERR_DEVICE: another process works here; FF_ERR_IO, FF_ERR_MEMORY. The
- * message is one line. */
+ * campaign or is not a journal; FF_ERR_IO, FF_ERR_MEMORY. The message is one line. The folder is locked by
+ * whoever opens it (runs/runs.h). */
 ff_status ff_journal_open(const char *folder, const ff_campaign *campaign, ff_journal *journal, char *message,
                           size_t size);
 void ff_journal_close(ff_journal *journal);

@@ -8,6 +8,7 @@
 #include "campaign/conduct.h"
 #include "campaign/worker.h"
 #include "record/csv.h"
+#include "runs/runs.h"
 #include "session/session.h"
 
 typedef struct kept_log {
@@ -59,15 +60,13 @@ static bool keep_one(ff_worker *worker, const ff_conduct *conduct, uint64_t slot
     const int method = (int)(slot % (uint64_t)c->methods);
     char name[64 + FF_NAME_SIZE];
     snprintf(name, sizeof name, "%llu-%s", (unsigned long long)index, c->method[method].variant.label);
-    char *kept = ff_session_folder(conduct->options.folder, NULL, "kept");
-    char *folder = kept ? ff_session_folder(kept, NULL, name) : NULL;
-    if (!folder)
-        ff_notes_error(notes, FF_FAILED, "%s/kept: no memory", conduct->options.folder);
-    const bool good = folder && ff_session_make_folder(folder, notes) == FF_DONE &&
-                      write_run(worker, c, index, method, failed, folder, notes);
-    free(kept);
-    free(folder);
-    return good;
+    char kept[FF_FILE_PATH], folder[FF_FILE_PATH];
+    if (!ff_run_below(conduct->options.folder, "kept", kept) || !ff_run_below(kept, name, folder)) {
+        ff_notes_error(notes, FF_FAILED, "%s/kept: its path is too long", conduct->options.folder);
+        return false;
+    }
+    return ff_session_make_folder(folder, notes) == FF_DONE &&
+           write_run(worker, c, index, method, failed, folder, notes);
 }
 
 static bool count(const ff_conduct *conduct, int made, int wanted) {

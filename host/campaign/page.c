@@ -218,7 +218,8 @@ static void map(ff_study *study, const ff_output *o, int n) {
                             .log = log_values(o, p),
                             .limit = c->map[n].contour,
                             .x = axis_of(c, &p->x),
-                            .y = axis_of(c, &p->y)};
+                            .y = axis_of(c, &p->y),
+                            .point = {FF_NAN, FF_NAN}};
     ff_study_map_open(study, &m);
     for (int k = 0; k < c->methods; k++) {
         static double value[FF_AXIS_CELLS * FF_AXIS_CELLS];
@@ -269,7 +270,8 @@ static void curves(ff_study *study, const ff_output *o, int n) {
                                .limit = c->map[n].contour,
                                .x_name = ff_campaign_column(c, p->x.column),
                                .x_unit = ff_campaign_unit(c, p->x.column),
-                               .x_log = p->x.log};
+                               .x_log = p->x.log,
+                               .point = FF_NAN};
     ff_study_curves_open(study, &s);
     double ends[2] = {FF_NAN, FF_NAN}; /* of what is drawn */
     for (int k = 0; k < c->methods; k++) {
@@ -308,7 +310,8 @@ static void distribution(ff_study *study, const ff_output *o, int metric) {
                                .limit = FF_NAN,
                                .x_name = c->metric[metric].name,
                                .x_unit = c->metric[metric].unit,
-                               .x_log = bars->log};
+                               .x_log = bars->log,
+                               .point = FF_NAN};
     double x[FF_BARS + 1];
     for (int i = 0; i <= FF_BARS; i++) {
         const double part = (double)i / FF_BARS;
@@ -326,6 +329,31 @@ static void distribution(ff_study *study, const ff_output *o, int metric) {
     ff_study_curves_end(study);
 }
 
+/* A method keeps the requirements if the largest value of every metric that has one stays within it. */
+static ff_study_verdict judge(ff_output *o, char *word, size_t size) {
+    const ff_campaign *c = o->campaign;
+    int keep = 0;
+    bool any = false;
+    for (int k = 0; k < c->methods; k++) {
+        bool good = true;
+        for (int i = 0; i < c->metrics; i++) {
+            const double limit = ff_metric_requirement(&c->metric[i], &c->scenario);
+            if (!isfinite(limit))
+                continue;
+            any = true;
+            good = good && o->spread[k][i].count && ff_spread_quantile(&o->spread[k][i], 1.0) <= limit;
+        }
+        keep += good;
+    }
+    if (!any) {
+        snprintf(word, size, "Not judged: no metric has a requirement");
+        return FF_STUDY_NONE;
+    }
+    snprintf(word, size, "%d of %d method%s keep%s the requirements in every sample", keep, c->methods,
+             c->methods == 1 ? "" : "s", keep == 1 ? "s" : "");
+    return keep ? FF_STUDY_GOOD : FF_STUDY_BAD;
+}
+
 ff_status ff_page_write(ff_output *o, const char *path) {
     const ff_campaign *c = o->campaign;
     char lead[4400];
@@ -333,8 +361,10 @@ ff_status ff_page_write(ff_output *o, const char *path) {
         lead, sizeof lead, "%llu samples, %d method%s, %llu runs, %llu failed. Base scenario %s, seed %llu.",
         (unsigned long long)c->samples, c->methods, c->methods > 1 ? "s" : "", (unsigned long long)o->runs,
         (unsigned long long)o->failed, c->base, (unsigned long long)c->seed);
+    char word[96];
+    const ff_study_verdict verdict = judge(o, word, sizeof word);
     ff_study study;
-    ff_study_open(&study, lead);
+    ff_study_open(&study, verdict, word, lead);
     values_table(&study, o);
     runs_tables(&study, o);
     for (int pass = 0; pass < 2; pass++) /* maps before curves */

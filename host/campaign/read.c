@@ -3,7 +3,6 @@
 
 #include "scenario/reader.h"
 #include "text/file.h"
-#include "text/version.h"
 #include "text/message.h"
 
 #include <errno.h>
@@ -578,22 +577,6 @@ static bool read_until(reader *r, const ff_node *node) {
     return true;
 }
 
-static uint64_t mix(uint64_t x) { /* splitmix64 */
-    x += 0x9E3779B97F4A7C15u;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-    return x ^ (x >> 31);
-}
-
-static void digest(uint64_t hash[2], const char *bytes, size_t length) {
-    for (size_t i = 0; i < length; i++) {
-        hash[0] = (hash[0] ^ (unsigned char)bytes[i]) * 0x100000001B3u;
-        hash[1] = mix(hash[1] + (unsigned char)bytes[i]);
-    }
-    hash[0] = mix(hash[0] ^ length);
-    hash[1] = mix(hash[1] ^ length);
-}
-
 static bool read_root(reader *r, const ff_node *root, char *warnings, size_t warnings_size) {
     static const char *const keys[] = {"name",    "base", "methods", "samples", "seed",  "latin", "vary",
                                        "metrics", "keep", "maps",    "limit",   "until", NULL};
@@ -666,19 +649,9 @@ ff_status ff_campaign_load(const char *path, const ff_catalog *catalog, ff_campa
         status = FF_ERR_FORMAT;
     } else if (!read_root(&r, tree.root, warnings, warnings_size))
         status = FF_ERR_FORMAT;
-    if (status == FF_OK) {
-        campaign->hash[0] = 0xCBF29CE484222325u;
-        digest(campaign->hash, text, length);
-        digest(campaign->hash, campaign->text, campaign->length);
-        char buffer[65];
-        const char *build = ff_build(buffer);
-        digest(campaign->hash, ff_version(), strlen(ff_version()));
-        digest(campaign->hash, build, strlen(build));
-        for (int m = 0; m < campaign->methods; m++) { /* and every method library by its content */
-            const ff_method_library *library = campaign->method[m].library;
-            if (library)
-                digest(campaign->hash, library->hash, strlen(library->hash));
-        }
+    if (status == FF_OK && !ff__campaign_identify(campaign, text, length)) {
+        fail(&r, start, "no memory for the list of files that it names");
+        status = FF_ERR_MEMORY;
     }
     ff_tree_free(&tree);
     free(text);

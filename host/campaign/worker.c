@@ -13,7 +13,7 @@ struct ff_worker {
     ff_references *references;
     const atomic_bool *stop;
     ff_scenario_template *template[FF_CAMPAIGN_METHODS];
-    double deadline; /* [s] of the run at hand */
+    double deadline; /* [s] processor time, of the run at hand */
     bool late, stopped;
     ff_settled settled; /* asked only where the campaign's runs may end early */
     unsigned asked;
@@ -80,14 +80,13 @@ static bool go_on(void *user, double part) {
     (void)part;
     worker->stopped = worker->stop && atomic_load_explicit(worker->stop, memory_order_relaxed);
     if (++worker->asked % 8 == 0) /* the clock costs more than the question */
-        worker->late = ff_clock_seconds() > worker->deadline;
+        worker->late = ff_clock_worked() > worker->deadline;
     return !worker->stopped && !worker->late && !worker->settled.over;
 }
 
 static void set_reason(ff_worker *worker, const char *text, ff_record *record) {
     if (worker->late) /* not where it was then: another machine gets further */
-        snprintf(record->reason, sizeof record->reason, "failed: ran past its limit of %.6g s",
-                 worker->campaign->limit);
+        snprintf(record->reason, sizeof record->reason, FF_REASON_LATE " of %.6g s", worker->campaign->limit);
     else
         snprintf(record->reason, sizeof record->reason, "failed: %.180s",
                  *text ? text : ff_status_text(record->status));
@@ -96,7 +95,7 @@ static void set_reason(ff_worker *worker, const char *text, ff_record *record) {
 /* The run itself, with the worker's scenario. One with a log goes to its end, and its summary is whole. */
 static ff_status simulate(ff_worker *worker, const ff_sink *extra, const ff_reference **reference) {
     const ff_campaign *campaign = worker->campaign;
-    worker->deadline = ff_clock_seconds() + campaign->limit;
+    worker->deadline = ff_clock_worked() + campaign->limit;
     worker->late = worker->stopped = false;
     worker->asked = 0;
     worker->run = (ff_run_result){0};

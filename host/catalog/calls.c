@@ -176,8 +176,10 @@ static ff_status call_check(int n, const ff_world *world, const void *settings, 
     const size_t model = inner_bytes(n, world, settings, &state);
     if (model <= FF_LIBRARY_BYTES && state <= FF_LIBRARY_BYTES - model)
         return FF_OK;
-    *complaint = (ff_complaint){"", "it asks for more than 64 MB of memory"};
-    return FF_ERR_SIZE;
+    static char text[FF_WATCHED][96];
+    snprintf(text[n], sizeof text[n], "method '%.40s' asks for more than 64 MB of memory", inner[n].name);
+    *complaint = (ff_complaint){"", text[n]};
+    return FF_ERR_LIMIT;
 }
 
 /* The model's memory begins with the size of the state. */

@@ -25,6 +25,7 @@ typedef struct ff_device_settings {
     ff_arm_kind arm;    /* robot: kinematics */
     bool cartesian;     /* commanded by poses; else by axes */
     bool increments;    /* each command is what to add; else a total */
+    bool heartbeat;     /* a counter and the run's state go with each command */
     /* what follows from the rest of the scenario */
     bool rail;       /* an external linear axis is commanded, too */
     unsigned window; /* [cycles] a command is recent for: longer than the robot's delay */
@@ -37,6 +38,22 @@ typedef struct ff_device_range {
 } ff_device_range;
 
 /* One telegram of a robot. */
+/* What a robot's controller may report of itself, and what it is while the robot may move:
+ * X(name, text, ready): ready < 0: as at the first telegram */
+#define FF_SIGNALS(X)                 \
+    X(MODE, "operating mode", -1)     \
+    X(DRIVES, "drives", 1)            \
+    X(EMERGENCY, "emergency stop", 0) \
+    X(OVERRIDE, "override", -1)       \
+    X(PROGRAM, "program", 1)
+
+typedef enum ff_signal {
+#define FF_SIGNAL_ENUM(name, text, ready) FF_SIGNAL_##name,
+    FF_SIGNALS(FF_SIGNAL_ENUM)
+#undef FF_SIGNAL_ENUM
+        FF_SIGNAL_COUNT
+} ff_signal;
+
 typedef struct ff_robot_report {
     ff_pose pose;         /* tool in the robot's base */
     ff_arm_joints joints; /* measured */
@@ -49,6 +66,8 @@ typedef struct ff_robot_report {
     unsigned apart; /* telegrams in a row that show it off all its recent commands */
     bool clipped;   /* for too long: latched, with how far [mm or deg] and the limit */
     double clipped_by, clipped_limit;
+    unsigned signals; /* bit per ff_signal: it is in the telegram */
+    unsigned signal[FF_SIGNAL_COUNT];
     /* of virtual devices in lock step; NaN: not reported */
     double arrives;                       /* [s] virtual time at which this telegram arrives */
     double record_arrives[FF_MAX_BODIES]; /* the same of each body's newest sensor record */
@@ -76,6 +95,7 @@ typedef struct ff_robot_order {
     ff_arm_joints joints; /* commanded by axes */
     bool stop;            /* its program shall end the motion */
     const char *text;     /* for the operator at the controller; NULL: none */
+    int state;            /* of the run, for a watchdog on the controller */
 } ff_robot_order;
 
 /* Both directions of one device, counted on our side. */

@@ -1,3 +1,4 @@
+#include "emulate/bounds.h"
 #include "emulate/emulate.h"
 #include "text/message.h"
 
@@ -50,6 +51,7 @@ struct run {
     ff_rng rng;
     SUNContext sun;
     system_side robot, direct;
+    ff_emulate_bounds bounds;
     bool damped, limited;
 };
 
@@ -504,6 +506,9 @@ static ff_status take_sample(run *r, double t, ff_emulate_sample *s, ff_emulate_
             result->constraint = s->constraint[i];
         result->force_error = fmax(result->force_error, fabs(r->out.force_error[i]));
     }
+    double p_dot[FF_EMULATION_TASK_MAX];
+    task_velocity(&c->robot, &r->terms, r->robot.y + n, p_dot);
+    ff_emulate_bounds_see(&r->bounds, &c->emulation, &c->target, s->q_s, p_dot, c->cycle, &r->work);
     return FF_OK;
 }
 
@@ -652,6 +657,8 @@ static ff_status run_all(run *r, ff_emulate_result *result, char *message, size_
         for (size_t i = 0; i < (s->spatial ? 3 : s->task); i++)
             result->final_force -= last->f[s->spatial ? 3 + i : i] * c->wall.normal[i];
     }
+    result->force_gain_bound = r->bounds.force_gain;
+    result->clik_bound = ff_emulate_bounds_ball(&r->bounds, &c->emulation);
     result->damped = r->damped;
     result->limited = r->limited;
     return status;

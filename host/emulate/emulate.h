@@ -76,14 +76,16 @@ typedef struct ff_emulate_result {
     double contact_s;          /* first contact of the robot; FF_NAN: none */
     double contact_direct_s;   /* and of the direct target */
     double peak_force;         /* [N] largest |f|, between the samples too */
-    double final_force;   /* [N] at the end, along the wall's inward direction: pushing back is negative */
-    double pose_error;    /* largest |p_r - p_direct| component [m or rad] */
-    double state_error;   /* largest |q_s - q_direct| */
-    double contact_error; /* [N] largest |f - f_direct| */
-    double force_error;   /* [N] largest |f - lambda| */
-    double constraint;    /* Phi of the largest size, signed */
-    double energy_error;  /* [J] largest difference */
-    bool damped, limited; /* ever */
+    double final_force;      /* [N] at the end, along the wall's inward direction: pushing back is negative */
+    double pose_error;       /* largest |p_r - p_direct| component [m or rad] */
+    double state_error;      /* largest |q_s - q_direct| */
+    double contact_error;    /* [N] largest |f - f_direct| */
+    double force_error;      /* [N] largest |f - lambda| */
+    double constraint;       /* Phi of the largest size, signed */
+    double energy_error;     /* [J] largest difference */
+    double force_gain_bound; /* [1/kg] Appendix A, the least over the run; FF_INF: the inertia never grows */
+    double clik_bound;       /* Theorem 1: what |constraint| stays below with `clik` */
+    bool damped, limited;    /* ever */
 } ff_emulate_result;
 
 void ff_emulate_default(ff_emulate_config *config);

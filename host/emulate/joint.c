@@ -113,6 +113,7 @@ ff_status ff_emulate_joint_run(const ff_emulate_joint *joint, ff_emulate_result 
     const double l = joint->target.length;
     result->pose_error /= l;
     result->constraint /= l;
+    result->clik_bound /= l;
     for (size_t k = 0; k < result->samples; k++) {
         ff_emulate_sample *s = &result->sample[k];
         s->p_r[0] /= l;

@@ -256,6 +256,8 @@ static void measure(ff_executive *e) {
 
 static void tell_state(const ff_executive *e) {
     const ff_state state = e->guard.walk.state;
+    if (e->station.tell)
+        e->station.tell(e->station.self, (int)state);
     ff_sinks_state(e->options->sinks, e->options->count, ff_executive_time(e), (int)state,
                    ff_state_name(state));
 }

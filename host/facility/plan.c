@@ -96,6 +96,7 @@ ff_status ff_plan_create(const ff_scenario *scenario, ff_plan *plan, char *messa
         body->start = ff_setpoint_from_state(&start);
         body->cartesian = robot->device.cartesian;
         body->increments = robot->device.increments;
+        body->heartbeat = robot->device.heartbeat;
         body->delay = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay;
         moving |= ff_vec3_norm(start.velocity) > 0.0 || ff_vec3_norm(start.omega) > 0.0;
         double own = body->delay + satellite->sensor.delay;

@@ -10,6 +10,7 @@ typedef struct ff_plan_body {
     ff_arm_model arm;           /* base in the world, tool from flange to CoM */
     ff_arm_joints home;         /* where the arm stands at the park pose */
     bool cartesian, increments; /* how the robot is commanded: by poses, by what to add */
+    bool heartbeat;             /* with a counter and the run's state */
     ff_setpoint start;          /* at t = 0: pose and twist */
     double delay;               /* [s] of the robot, as the scenario says */
     double lag;                 /* [s] it is behind that in a steady motion */

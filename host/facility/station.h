@@ -133,6 +133,7 @@ typedef struct ff_station {
     void (*range)(const void *self, int body, double *force, double *torque);
     void (*bound)(void *self, int body, const ff_safety_limits *limits, const ff_output_config *output);
     void (*show)(void *self, int body, const char *text);
+    void (*tell)(void *self, int state);
     void (*release)(void *self);
     void (*close)(void *self);
 } ff_station;

@@ -1,4 +1,4 @@
-/* live/internal.h - what the parts of host/live share: stream.c fills it, server.c sends it. */
+/* live/internal.h - what the parts of host/live share: stream.c fills it, module/server.c sends it. */
 #ifndef FF_LIVE_INTERNAL_H
 #define FF_LIVE_INTERNAL_H
 
@@ -11,8 +11,15 @@ enum {
     FF_LIVE_EVENTS = 128,    /* kept for a new viewer */
     FF_LIVE_OUTBOX = 8,      /* answers that wait for one viewer */
     FF_LIVE_ANSWER_TIME = 3, /* [s] then the page is informed that none came */
-    FF_LIVE_QUIET = 5        /* rows without touch that end a contact, as in summary.json */
+    FF_LIVE_QUIET = 5,       /* rows without touch that end a contact, as in summary.json */
+    FF_LIVE_FILES = 2        /* beside the page */
 };
+
+typedef struct ff_live_file {
+    char name[32]; /* "fault.csv" */
+    char *text;
+    size_t size;
+} ff_live_file;
 
 typedef struct ff_live_item {
     int64_t stamp_ns; /* CLOCK_MONOTONIC when it was pushed */
@@ -40,6 +47,12 @@ typedef struct ff_live_touch { /* one contact as the rows show it */
     char name[FF_COLUMN_NAME];
 } ff_live_touch;
 
+/* The table of the module live, which serves the page. */
+typedef struct ff_live_server {
+    ff_status (*start)(ff_live *live, char *message, size_t size);
+    void (*stop)(ff_live *live);
+} ff_live_server;
+
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): grouped by who uses it */
 struct ff_live {
     /* set at the start, then constant */
@@ -66,7 +79,9 @@ struct ff_live {
     _Atomic(double) limit_now[FF_LIVE_MAX_LIMITS];
     atomic_uint_fast64_t pushed, frames_made;
     atomic_int viewers;
-    double late_ns; /* the loop's */
+    ff_live_file file[FF_LIVE_FILES];
+    atomic_int files; /* of them, complete */
+    double late_ns;   /* the loop's */
 
     /* the server's thread */
     unsigned char *in;
@@ -86,6 +101,7 @@ struct ff_live {
     ff_live_touch touch[FF_MAX_CONTACTS];
     ff_live_note note[FF_LIVE_EVENTS];
     uint64_t noted, note_oldest; /* note n stands at n % FF_LIVE_EVENTS */
+    const ff_live_server *module;
     void *server;
 };
 
@@ -94,6 +110,8 @@ bool ff_live__drain(ff_live *live);
 /* A line of the page into a checked command. False: `text` says why not. loopback: of this server. */
 bool ff_live__parse(const ff_live *live, const char *line, size_t length, ff_live_command *command,
                     char *text, size_t size);
+/* Whether this is the operator's. */
+bool ff_live__token(const ff_live *live, const char *given);
 /* Replaces what is not UTF-8 by '?': a browser closes a connection that sends anything else. */
 void ff_live__utf8(char *text);
 /* JSON texts, malloc'ed, NULL without memory. */
@@ -101,8 +119,19 @@ char *ff_live__note_json(const ff_live_note *note, uint64_t number);
 char *ff_live__reply_json(const ff_live_reply *reply);
 char *ff_live__status_json(const ff_live *live);
 
-/* server.c */
-ff_status ff_live__serve(ff_live *live, char *message, size_t size);
-void ff_live__unserve(ff_live *live);
+/* What the module calls of this room. */
+typedef struct ff_live_services {
+    const unsigned char *page;
+    size_t page_size; /* [bytes] */
+    int64_t (*now)(void);
+    bool (*drain)(ff_live *live);
+    bool (*parse)(const ff_live *live, const char *line, size_t length, ff_live_command *command, char *text,
+                  size_t size);
+    char *(*note_json)(const ff_live_note *note, uint64_t number);
+    char *(*reply_json)(const ff_live_reply *reply);
+    char *(*status_json)(const ff_live *live);
+    bool (*push)(ff_ring *ring, const void *item);
+    bool (*pop)(ff_ring *ring, void *item);
+} ff_live_services;
 
 #endif

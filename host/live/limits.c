@@ -4,7 +4,8 @@
 #include "live/live.h"
 #include "report/limits.h"
 
-static const char *const verbs[FF_LIVE_VERBS] = {"hold", "resume", "stop", "zero", "set", "speed", "seek"};
+static const char *const verbs[FF_LIVE_VERBS] = {"hold", "resume", "stop", "zero",
+                                                 "set",  "speed",  "seek", "retreat"};
 
 const char *ff_live_verb_name(ff_live_verb verb) {
     return (unsigned)verb < FF_LIVE_VERBS ? verbs[verb] : "";

@@ -19,7 +19,7 @@ typedef struct ff_live ff_live;
 
 enum {
     FF_LIVE_RATE = 60,       /* [Hz] rows a viewer gets at most */
-    FF_LIVE_VIEWERS = 8,     /* at a time; further ones are refused */
+    FF_LIVE_VIEWERS = 240,   /* at a time; a further one takes the place of one without the token */
     FF_LIVE_MESSAGE = 256,   /* [bytes] largest message taken from a page */
     FF_LIVE_QUEUE = 16,      /* commands that may wait */
     FF_LIVE_HISTORY = 1200,  /* rows kept for a new viewer */
@@ -47,6 +47,7 @@ typedef enum ff_live_verb {
     FF_LIVE_SET,
     FF_LIVE_SPEED, /* of a paced or recorded run */
     FF_LIVE_SEEK,  /* in a recorded one */
+    FF_LIVE_RETREAT,
     FF_LIVE_VERBS
 } ff_live_verb;
 #define FF_LIVE_BIT(verb) (1u << (verb))
@@ -131,6 +132,9 @@ void ff_live_set_state(ff_live *live, const char *state);
 void ff_live_set_limit(ff_live *live, int limit, double value);
 /* How late the loop woke in this cycle [ns]; shown as the largest since the last row. */
 void ff_live_set_late(ff_live *live, double late_ns);
+/* A file that the page links to from now on, as /NAME, with what is in it now: fault.csv, report.html.
+ * FF_ERR_SIZE: more than two, or too large; FF_ERR_IO, FF_ERR_MEMORY. One thread. */
+ff_status ff_live_offer(ff_live *live, const char *folder, const char *name);
 bool ff_live_event(ff_live *live, ff_live_level level, double t, const char *text);
 bool ff_live_next_command(ff_live *live, ff_live_command *command);
 bool ff_live_answer(ff_live *live, const ff_live_command *command, bool done, const char *text);

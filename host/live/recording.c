@@ -1,10 +1,10 @@
 #include "live/recording.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -36,11 +36,11 @@ static const char *field(const char *at, const char *end, char *text, size_t siz
     return at;
 }
 
-static ff_status read_header(ff_recording *r, const char *end) {
+static ff_status read_header(ff_recording *r, const char *line, const char *end) {
     r->name = calloc(MOST_COLUMNS, sizeof *r->name);
     if (!r->name)
         return FF_ERR_MEMORY;
-    for (const char *at = r->bytes; r->columns < MOST_COLUMNS; at++) {
+    for (const char *at = line; r->columns < MOST_COLUMNS; at++) {
         char text[FF_COLUMN_NAME];
         at = field(at, end, text, sizeof text);
         char *name = strdup(text);
@@ -55,37 +55,56 @@ static ff_status read_header(ff_recording *r, const char *end) {
     return strcmp(r->name[0], "t [s]") == 0 ? FF_OK : FF_ERR_FORMAT;
 }
 
-static ff_status index_lines(ff_recording *r, size_t from, size_t *bad) {
+/* strtod needs an end: the field is copied, it is short. */
+static const char *number(const char *at, const char *end, double *value) {
+    char text[48];
+    size_t n = 0;
+    while (at < end && *at != ',' && *at != '\n') {
+        if (n + 1 < sizeof text)
+            text[n++] = *at;
+        at++;
+    }
+    text[n] = 0;
+    char *stop = text;
+    *value = strtod(text, &stop);
+    if (stop == text || *stop) /* empty: nothing was measured */
+        *value = FF_NAN;
+    return at;
+}
+
+/* The next line with its end. 0: none, or it was cut off while it was written: the whole rows count. */
+static size_t next_line(ff_recording *r) {
+    const ssize_t n = getline(&r->text, &r->room, r->file);
+    r->lost = ferror(r->file) != 0;
+    return n > 0 && r->text[n - 1] == '\n' ? (size_t)n : 0;
+}
+
+static ff_status index_lines(ff_recording *r, size_t at, size_t *bad) {
     size_t capacity = 0;
-    for (size_t at = from; at < r->size;) {
-        const char *end = memchr(r->bytes + at, '\n', r->size - at);
-        if (!end)
-            break; /* cut off while it was written: the whole rows count */
+    double before = -FF_INF;
+    for (size_t n; (n = next_line(r)) > 0; at += n) {
         int commas = 0;
-        for (const char *c = r->bytes + at; c < end; c++)
-            commas += *c == ',';
-        if (commas != r->columns - 1) {
+        for (size_t i = 0; i < n; i++)
+            commas += r->text[i] == ',';
+        double t;
+        number(r->text, r->text + n, &t);
+        if (commas != r->columns - 1 || !(t >= before)) {
             *bad = r->rows + 2;
             return FF_ERR_FORMAT;
         }
-        if (r->rows == capacity) {
+        before = t;
+        if (r->rows + 1 >= capacity) {
             capacity = capacity ? 2 * capacity : 4096;
             size_t *line = realloc(r->line, capacity * sizeof *line);
             if (!line)
                 return FF_ERR_MEMORY;
             r->line = line;
         }
-        r->line[r->rows] = at;
-        const double before = r->rows ? ff_recording_time(r, r->rows - 1) : -FF_INF;
-        if (!(ff_recording_time(r, r->rows) >= before)) {
-            *bad = r->rows + 2;
-            return FF_ERR_FORMAT;
-        }
-        r->rows++;
-        at = (size_t)(end - r->bytes) + 1;
+        r->line[r->rows++] = at;
+        r->line[r->rows] = at + n;
     }
     *bad = 1;
-    return r->rows ? FF_OK : FF_ERR_FORMAT;
+    return r->rows && !r->lost ? FF_OK : FF_ERR_FORMAT;
 }
 
 /* Keeps every second row. */
@@ -96,15 +115,15 @@ static void thin(ff_recording *r) {
     r->rows = (r->rows + 1) / 2;
 }
 
-static ff_status read_rows(ff_recording *r, ff_logfile *file) {
+static ff_status read_rows(ff_recording *r, ff_logfile *file, uint64_t *damaged) {
     const size_t width = (size_t)r->columns, most = FF_RECORDING_NUMBERS / width;
     size_t capacity = 0, stride = 1, seen = 0, n = 0, room = width > 256 ? width : 256;
-    uint64_t k, damaged = 0;
+    uint64_t k;
     double *values = calloc(room, sizeof *values);
     ff_logfile_kind kind = FF_LOGFILE_INPUT;
     ff_status status = values ? FF_OK : FF_ERR_MEMORY;
     while (!status) {
-        status = ff_logfile_next(file, &kind, &k, values, room, &n, &damaged);
+        status = ff_logfile_next(file, &kind, &k, values, room, &n, damaged);
         if (status || kind == FF_LOGFILE_END)
             break;
         if (kind != FF_LOGFILE_CYCLE || n != width || seen++ % stride)
@@ -131,6 +150,7 @@ static ff_status read_rows(ff_recording *r, ff_logfile *file) {
 
 static ff_status open_mcap(ff_recording *r, const char *path, char *message, size_t size) {
     ff_logfile file;
+    uint64_t damaged = 0;
     char why[256] = "";
     ff_status status = ff_logfile_open(path, &file, why, sizeof why);
     if (status) {
@@ -146,10 +166,12 @@ static ff_status open_mcap(ff_recording *r, const char *path, char *message, siz
             r->name[r->columns++] = name;
     }
     if (!status)
-        status = r->columns > 0 ? read_rows(r, &file) : FF_ERR_FORMAT;
+        status = r->columns > 0 ? read_rows(r, &file, &damaged) : FF_ERR_FORMAT;
+    if (!status && ff_logfile_loss(&file, damaged, why, sizeof why))
+        snprintf(message, size, "%s: %s", path, why);
     ff_logfile_close(&file);
     if (status) {
-        snprintf(message, size, "%s: %s", path, ff_status_text(status));
+        snprintf(message, size, "%s: %s", path, ff_logfile_text(status));
         ff_recording_close(r);
     }
     return status;
@@ -157,10 +179,12 @@ static ff_status open_mcap(ff_recording *r, const char *path, char *message, siz
 
 ff_status ff_recording_open(ff_recording *r, const char *path, char *message, size_t size) {
     *r = (ff_recording){0};
+    *message = 0;
     const size_t length = strlen(path);
     if (length > 5 && strcmp(path + length - 5, ".mcap") == 0)
         return open_mcap(r, path, message, size);
-    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    const int file =
+        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer does not wait */
     struct stat info;
     if (file < 0 || fstat(file, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size == 0) {
         if (file >= 0)
@@ -168,19 +192,16 @@ ff_status ff_recording_open(ff_recording *r, const char *path, char *message, si
         snprintf(message, size, "%s: cannot be read, or is empty", path);
         return FF_ERR_IO;
     }
-    void *bytes = mmap(NULL, (size_t)info.st_size, PROT_READ, MAP_PRIVATE, file, 0);
-    close(file);
-    if (bytes == MAP_FAILED) {
-        snprintf(message, size, "%s: cannot be read", path);
-        return FF_ERR_IO;
-    }
-    r->bytes = bytes;
-    r->size = (size_t)info.st_size;
-    const char *end = memchr(r->bytes, '\n', r->size);
+    r->file = fdopen(file, "r");
     size_t bad = 1;
-    ff_status status = end ? read_header(r, end) : FF_ERR_FORMAT;
+    const size_t head = r->file ? next_line(r) : 0;
+    ff_status status = !r->file ? FF_ERR_MEMORY
+                       : head   ? read_header(r, r->text, r->text + head - 1)
+                                : FF_ERR_FORMAT;
+    if (!r->file)
+        close(file);
     if (!status)
-        status = index_lines(r, (size_t)(end - r->bytes) + 1, &bad);
+        status = index_lines(r, head, &bad);
     if (status) {
         snprintf(message, size, "%s:%zu: %s", path, bad,
                  status == FF_ERR_MEMORY ? "no memory" : "not a log of freefloat, or damaged here");
@@ -190,54 +211,53 @@ ff_status ff_recording_open(ff_recording *r, const char *path, char *message, si
 }
 
 void ff_recording_close(ff_recording *r) {
-    if (r->bytes)
-        munmap((void *)(uintptr_t)r->bytes, r->size);
+    if (r->file)
+        fclose(r->file);
     for (int i = 0; r->name && i < r->columns; i++)
         free(r->name[i]);
     free(r->name);
     free(r->line);
+    free(r->text);
     free(r->stored);
     *r = (ff_recording){0};
 }
 
-/* strtod needs an end: the field is copied, it is short. */
-static const char *number(const char *at, const char *end, double *value) {
-    char text[48];
-    size_t n = 0;
-    while (at < end && *at != ',' && *at != '\n') {
-        if (n + 1 < sizeof text)
-            text[n++] = *at;
-        at++;
+/* A line of the file; NULL: it is not there any more. */
+static const char *line_of(ff_recording *r, size_t row, const char **end) {
+    const size_t n = r->line[row + 1] - r->line[row]; /* the buffer held the longest */
+    for (size_t done = 0; done < n && !r->lost;) {
+        const ssize_t got = pread(fileno(r->file), r->text + done, n - done, (off_t)(r->line[row] + done));
+        r->lost = got == 0 || (got < 0 && errno != EINTR);
+        done += got > 0 ? (size_t)got : 0;
     }
-    text[n] = 0;
-    char *stop = text;
-    *value = strtod(text, &stop);
-    if (stop == text || *stop) /* empty: nothing was measured */
-        *value = FF_NAN;
-    return at;
+    *end = r->text + n;
+    return r->lost ? NULL : r->text;
 }
 
-void ff_recording_row(const ff_recording *r, size_t row, double *values) {
+void ff_recording_row(ff_recording *r, size_t row, double *values) {
     if (r->stored) {
         memcpy(values, r->stored + row * (size_t)r->columns, (size_t)r->columns * sizeof *values);
         return;
     }
-    const char *at = r->bytes + r->line[row], *end = r->bytes + r->size;
+    const char *end, *at = line_of(r, row, &end);
     for (int i = 0; i < r->columns; i++) {
-        at = number(at, end, &values[i]);
-        at += at < end;
+        values[i] = FF_NAN;
+        at = at ? number(at, end, &values[i]) : NULL;
+        at += at && at < end;
     }
 }
 
-double ff_recording_time(const ff_recording *r, size_t row) {
+double ff_recording_time(ff_recording *r, size_t row) {
     if (r->stored)
         return r->stored[row * (size_t)r->columns];
-    double t;
-    number(r->bytes + r->line[row], r->bytes + r->size, &t);
+    double t = FF_NAN;
+    const char *end, *at = line_of(r, row, &end);
+    if (at)
+        number(at, end, &t);
     return t;
 }
 
-size_t ff_recording_at(const ff_recording *r, double t) {
+size_t ff_recording_at(ff_recording *r, double t) {
     size_t low = 0, high = r->rows - 1;
     while (low < high) {
         const size_t mid = (low + high + 1) / 2;
@@ -252,7 +272,7 @@ size_t ff_recording_at(const ff_recording *r, double t) {
 /* ------------------------------------------------------------------------------------------------ player --
  */
 
-ff_status ff_player_init(ff_player *p, ff_live *live, const ff_recording *recording) {
+ff_status ff_player_init(ff_player *p, ff_live *live, ff_recording *recording) {
     *p = (ff_player){.live = live, .recording = recording, .speed = 1.0, .playing = true};
     p->t = ff_recording_time(recording, 0);
     p->values = calloc((size_t)recording->columns, sizeof *p->values);
@@ -271,7 +291,7 @@ static void show(ff_player *p, size_t row, unsigned flags) {
 
 /* What lies before the instant is shown at once, thinned, so that the charts are not empty. */
 static void jump(ff_player *p, double t) {
-    const ff_recording *r = p->recording;
+    ff_recording *r = p->recording;
     const size_t to = ff_recording_at(r, t), from = ff_recording_at(r, t - BEFORE_TIME);
     const size_t stride = (to - from) / BEFORE + 1;
     unsigned flags = FF_LIVE_RESTART | FF_LIVE_KEEP;
@@ -316,7 +336,7 @@ static void obey(ff_player *p, const ff_live_command *command) {
 }
 
 bool ff_player_step(ff_player *p, int64_t now_ns) {
-    const ff_recording *r = p->recording;
+    ff_recording *r = p->recording;
     ff_live_command command;
     while (ff_live_next_command(p->live, &command))
         obey(p, &command);
@@ -333,5 +353,5 @@ bool ff_player_step(ff_player *p, int64_t now_ns) {
     ff_live_set_phase(p->live, p->next >= r->rows ? FF_LIVE_ENDED
                                : p->playing       ? FF_LIVE_RUNNING
                                                   : FF_LIVE_HELD);
-    return !p->stopped;
+    return !p->stopped && !r->lost;
 }

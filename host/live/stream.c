@@ -7,7 +7,9 @@
 #include <sys/random.h>
 
 #include "live/internal.h"
+#include "text/module.h"
 #include "report/geometry.h"
+#include "text/file.h"
 #include "text/json.h"
 
 /* ------------------------------------------------------------------------------------------ the loop's side
@@ -234,7 +236,7 @@ bool ff_live__drain(ff_live *live) {
  */
 
 /* As long for a right guess as for a wrong one. */
-static bool token_right(const ff_live *live, const char *given) {
+bool ff_live__token(const ff_live *live, const char *given) {
     unsigned char difference = strlen(given) != 32;
     for (int i = 0; i < 32; i++)
         difference |= (unsigned char)(live->token[i] ^ given[difference ? 0 : i]);
@@ -282,7 +284,7 @@ bool ff_live__parse(const ff_live *live, const char *line, size_t length, ff_liv
         snprintf(text, size, "%s needs --control", word[1]);
         return false;
     }
-    if (needs_token && (!token || !token_right(live, token))) {
+    if (needs_token && (!token || !ff_live__token(live, token))) {
         snprintf(text, size, token ? "%s refused: wrong token" : "%s refused: it needs the token", word[1]);
         return false;
     }
@@ -393,6 +395,10 @@ char *ff_live__status_json(const ff_live *live) {
     ff_json_open(&json, "limits", '['); /* as they are now: some may be tightened */
     for (int i = 0; i < live->limits; i++)
         ff_json_number(&json, NULL, atomic_load_explicit(&live->limit_now[i], memory_order_relaxed));
+    ff_json_close(&json, ']');
+    ff_json_open(&json, "files", '[');
+    for (int i = 0; i < atomic_load_explicit(&live->files, memory_order_acquire); i++)
+        ff_json_string(&json, NULL, live->file[i].name);
     ff_json_close(&json, ']');
     return finish(&json);
 }
@@ -575,7 +581,28 @@ static void release(ff_live *live) {
     free(live->frame);
     free(live->stamp);
     free(live->hello);
+    for (int i = 0; i < FF_LIVE_FILES; i++)
+        free(live->file[i].text);
     free(live);
+}
+
+extern const unsigned char ff_live_page[];
+extern const size_t ff_live_page_size;
+
+static ff_status serve(ff_live *live, char *message, size_t size) {
+    static ff_live_services services;
+    services = (ff_live_services){.page = ff_live_page,
+                                  .page_size = ff_live_page_size,
+                                  .now = ff_clock_now,
+                                  .drain = ff_live__drain,
+                                  .parse = ff_live__parse,
+                                  .note_json = ff_live__note_json,
+                                  .reply_json = ff_live__reply_json,
+                                  .status_json = ff_live__status_json,
+                                  .push = ff_ring_push,
+                                  .pop = ff_ring_pop};
+    live->module = ff_module_table("live", &services, message, size);
+    return live->module ? live->module->start(live, message, size) : FF_ERR_UNSUPPORTED;
 }
 
 ff_status ff_live_start(const ff_live_config *config, ff_live **out, char *message, size_t size) {
@@ -617,7 +644,7 @@ ff_status ff_live_start(const ff_live_config *config, ff_live **out, char *messa
     if (!status) {
         find_columns(live, config);
         live->hello = make_hello(live, config, session);
-        status = live->hello ? ff_live__serve(live, message, size) : FF_ERR_MEMORY;
+        status = live->hello ? serve(live, message, size) : FF_ERR_MEMORY;
     }
     if (status) {
         release(live);
@@ -630,7 +657,7 @@ ff_status ff_live_start(const ff_live_config *config, ff_live **out, char *messa
 void ff_live_stop(ff_live *live) {
     if (!live)
         return;
-    ff_live__unserve(live);
+    live->module->stop(live);
     release(live);
 }
 
@@ -640,6 +667,20 @@ const char *ff_live_url(const ff_live *live) {
 
 const char *ff_live_token(const ff_live *live) {
     return live->token;
+}
+
+ff_status ff_live_offer(ff_live *live, const char *folder, const char *name) {
+    const int n = atomic_load_explicit(&live->files, memory_order_relaxed);
+    char path[FF_FILE_PATH];
+    ff_live_file *file = &live->file[n < FF_LIVE_FILES ? n : 0];
+    if (n == FF_LIVE_FILES || snprintf(path, sizeof path, "%s/%s", folder, name) >= (int)sizeof path)
+        return FF_ERR_SIZE;
+    const ff_status status = ff_file_read(path, 256u << 20, &file->text, &file->size, NULL, 0);
+    if (status != FF_OK)
+        return status;
+    snprintf(file->name, sizeof file->name, "%s", name);
+    atomic_store_explicit(&live->files, n + 1, memory_order_release);
+    return FF_OK;
 }
 
 ff_live_info ff_live_get_info(const ff_live *live) {

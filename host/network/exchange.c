@@ -145,7 +145,7 @@ static void stamp_telegram(ff_network *s, int i, int64_t arrived) {
     b->ticks += b->follow.count ? 1 + (jumped ? 0 : b->gap) : 0;
     ff_follow_add(&s->fitting, &b->follow, (double)b->ticks * T, b->arrived,
                   ff_plan_from_base(&s->plan->body[i], b->report.pose));
-    ff__network_confirm(s, i, held);
+    ff__network_confirm(s, i, held, jumped);
 }
 
 /* One telegram of this body, if one waits. */

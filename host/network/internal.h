@@ -23,7 +23,7 @@ bool ff__network_wait_telegram(ff_network *s);
 
 /* send.c: the one sender. */
 void ff__network_aim(ff_network *s, int i, const ff_setpoint *command);
-void ff__network_confirm(ff_network *s, int i, bool held);
+void ff__network_confirm(ff_network *s, int i, bool held, bool jumped);
 void ff__network_answer(ff_network *s, int i, bool end);
 
 #endif

@@ -65,8 +65,10 @@ typedef struct ff_network_body {
     ff_axes_state axes;     /* commanded by axes: behind it */
     ff_pose T_ba;           /* the pose by the axes in the one that the controller reports, at standstill */
     const char *text;       /* to the controller's operator with the next answer */
-    uint64_t late;          /* answers that the controller has called late, in a row */
-    unsigned standing_for;  /* telegrams in a row that show it still against a moving command */
+    unsigned signals;       /* that its controller's first telegrams carried, with what they said */
+    unsigned signal[FF_SIGNAL_COUNT];
+    uint64_t late;         /* answers that the controller has called late, in a row */
+    unsigned standing_for; /* telegrams in a row that show it still against a moving command */
     /* what it has accepted and where it was then, one of each a cycle */
     ff_pose track[FF_NETWORK_TRACK], seen[FF_NETWORK_TRACK];
     uint64_t tracked;
@@ -109,6 +111,7 @@ typedef struct ff_network {
     double lateness_ns, io_ns;
     uint64_t k;
     unsigned led;       /* last written */
+    int state;          /* of the run, as it was told last */
     bool speaks;        /* every device has been heard */
     int64_t asked;      /* [ns] when the first telegram came, until every device speaks */
     bool anchored;      /* the arms' own standstill is known */

@@ -55,13 +55,47 @@ static bool stands(const ff_network *s, int i, double *by) {
            (turned > wide && ff_quat_angle(m1.q, m0.q) < 0.1 * turned);
 }
 
-/* A telegram has come: what has become of the last answer. held: it came late, after others were lost. */
-void ff__network_confirm(ff_network *s, int i, bool held) {
+/* What the controller says of itself. What it has said once it says always; operating mode and override stay
+ * as they were when the devices met, the others as motion needs them. */
+static void watch_controller(ff_network *s, int i) {
+    static const struct {
+        const char *text;
+        int ready;
+    } signals[] = {
+#define FF_SIGNAL_ROW(name, text, ready) {text, ready},
+        FF_SIGNALS(FF_SIGNAL_ROW)
+#undef FF_SIGNAL_ROW
+    };
     ff_network_body *b = &s->body[i];
-    const bool taken = b->report.taken, stood = b->report.stood || held;
+    const ff_robot_report *report = &b->report;
+    for (unsigned n = 0; n < FF_SIGNAL_COUNT; n++) {
+        const bool here = report->signals >> n & 1u;
+        if (here && !(b->signals >> n & 1u)) {
+            b->signals |= 1u << n;
+            b->signal[n] = report->signal[n];
+        }
+        if (!(b->signals >> n & 1u) || !s->speaks)
+            continue;
+        const unsigned wanted = signals[n].ready < 0 ? b->signal[n] : (unsigned)signals[n].ready;
+        if (!here || report->signal[n] != wanted)
+            ff__network_find(s, (ff_trip){.code = FF_TRIP_CONTROLLER,
+                                          .body = i,
+                                          .of = signals[n].text,
+                                          .value = here ? report->signal[n] : FF_NAN,
+                                          .limit = wanted});
+    }
+}
+
+/* A telegram has come: what has become of the last answer. held: it came late, after others were lost.
+ * jumped: its counter says that others were lost, and no time has passed: what the controller calls late was
+ * our last answer, not one to them. */
+void ff__network_confirm(ff_network *s, int i, bool held, bool jumped) {
+    ff_network_body *b = &s->body[i];
+    const bool taken = b->report.taken && !(jumped && b->report.late > 0), stood = b->report.stood || held;
     const double most = b->limits.missed;
     ff_output_confirm(&b->output, taken, stood);
     ff_axes_confirm(&b->axes, taken, stood);
+    watch_controller(s, i);
     if (!b->output.moved)
         return;
     /* No answer can have come to telegrams that were lost: a Delay that has not grown by every one of them
@@ -176,7 +210,7 @@ void ff__network_answer(ff_network *s, int i, bool end) {
     if (!b->fresh || b->strange)
         return;
     b->fresh = false;
-    ff_robot_order order = {.moves = b->output.moved, .stop = end, .text = b->text};
+    ff_robot_order order = {.moves = b->output.moved, .stop = end, .text = b->text, .state = s->state};
     b->text = NULL;
     if (b->output.moved) {
         ff_output_step(&b->output_config, &b->output, telegram_time(s, i), &b->out);

@@ -62,6 +62,7 @@ static ff_status open_body(ff_network *s, int i, char *message, size_t size) {
     b->window = (unsigned)fmin(FF_NETWORK_TRACK, ceil(plan->delay / s->plan->cycle) + 50.0);
     const ff_device_settings settings = {.cartesian = plan->cartesian,
                                          .increments = plan->increments,
+                                         .heartbeat = plan->heartbeat,
                                          .rail = plan->arm.config.rail.rule != FF_ARM_RAIL_NONE,
                                          .window = b->window};
     ff_device_range range;
@@ -128,6 +129,10 @@ static void bound(void *self, int i, const ff_safety_limits *limits, const ff_ou
 
 static void show(void *self, int i, const char *text) {
     ((ff_network *)self)->body[i].text = text;
+}
+
+static void tell(void *self, int state) {
+    ((ff_network *)self)->state = state;
 }
 
 /* ----------------------------------------------------------------------------------------------- sample --
@@ -424,6 +429,7 @@ ff_station ff_network_station(ff_network *s, const ff_scenario *scenario, ff_pla
                         .range = range,
                         .bound = bound,
                         .show = show,
+                        .tell = tell,
                         .release = release,
                         .close = close_all};
 }

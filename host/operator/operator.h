@@ -64,8 +64,8 @@ typedef struct ff_rt_result {
 void ff_rt_run(const ff_scenario *scenario, const ff_run_options *run, const ff_rt_options *options,
                ff_rt_result *result);
 
-/* What a real robot needs before anything is opened: limits that end a run, and the rights to be in time.
- * False, with a sentence: they are not there. */
+/* What a real robot needs before anything is opened: limits that end a run, the rights to be in time, and a
+ * self-test of this computer that says so. False, with a sentence: they are not there. */
 bool ff_rt_may_move(const ff_scenario *scenario, char *message, size_t size);
 
 #endif

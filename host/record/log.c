@@ -1,10 +1,15 @@
 #include "record/log.h"
 
+#include "text/clock.h"
+#include "text/file.h"
 #include "text/version.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 /* The run's t = 0 lies ten seconds after the log's epoch: what happens before it has a time too. */
 #define FF_LOG_EPOCH 10.0
@@ -76,12 +81,21 @@ static ff_status take_found(void *self, const char *const *set, int count) {
 
 static ff_status add_metadata(ff_log *log, const ff_log_source *source) {
     char keys[FF_LOG_MAX_SETS][16], cycle[40], format[16];
-    ff_mcap_pair pairs[FF_LOG_MAX_SETS + 16];
+    ff_mcap_pair pairs[FF_LOG_MAX_SETS + 20];
     size_t n = 0;
     snprintf(cycle, sizeof cycle, "%.17g", log->scenario->cycle);
     pairs[n++] = (ff_mcap_pair){"version", ff_version()};
     snprintf(format, sizeof format, "%d", FF_LOG_FORMAT);
     pairs[n++] = (ff_mcap_pair){"format", format};
+    char started[32] = "", host[256] = "";
+    const time_t now = time(NULL);
+    struct tm utc;
+    if (gmtime_r(&now, &utc))
+        strftime(started, sizeof started, "%Y-%m-%dT%H:%M:%SZ", &utc);
+    gethostname(host, sizeof host - 1);
+    pairs[n++] = (ff_mcap_pair){"commit", ff_commit()};
+    pairs[n++] = (ff_mcap_pair){"started", started};
+    pairs[n++] = (ff_mcap_pair){"host", host};
     pairs[n++] = (ff_mcap_pair){"name", log->scenario->name};
     pairs[n++] = (ff_mcap_pair){"file", source->path ? source->path : ""};
     pairs[n++] = (ff_mcap_pair){"method", source->method ? source->method : ""};
@@ -108,16 +122,12 @@ static ff_status add_channels(ff_log *log) {
     char *columns = join_columns(&log->columns), *inputs = join_columns(&log->inputs),
          *tuning = join_columns(&log->tunings);
     ff_status status = columns && inputs && tuning ? FF_OK : FF_ERR_MEMORY;
-    const ff_mcap_pair all = {"columns", columns}, in = {"columns", inputs}, tuned = {"columns", tuning};
     if (!status)
-        status =
-            ff_message_add_channel(log->writer, schemas, FF_MESSAGE_CYCLE, "/cycle", &all, 1, &log->cycle);
+        status = ff_message_add_columns(log->writer, "Cycle", "/cycle", columns, &log->cycle);
     if (!status)
-        status =
-            ff_message_add_channel(log->writer, schemas, FF_MESSAGE_CYCLE, "/input", &in, 1, &log->input);
+        status = ff_message_add_columns(log->writer, "Input", "/input", inputs, &log->input);
     if (!status)
-        status = ff_message_add_channel(log->writer, schemas, FF_MESSAGE_CYCLE, "/tuning", &tuned, 1,
-                                        &log->tuning);
+        status = ff_message_add_columns(log->writer, "Tuning", "/tuning", tuning, &log->tuning);
     free(columns);
     free(inputs);
     free(tuning);
@@ -130,15 +140,50 @@ static ff_status add_channels(ff_log *log) {
     if (!status)
         status =
             ff_message_add_channel(log->writer, schemas, FF_MESSAGE_TIMING, "/timing", NULL, 0, &log->timing);
+    if (!status)
+        status = ff_message_add_channel(log->writer, schemas, FF_MESSAGE_TF, "/tf", NULL, 0, &log->tf);
+    if (!status && log->scenario->models)
+        status = ff_message_add_channel(log->writer, schemas, FF_MESSAGE_TEXT, "/robot_description", NULL, 0,
+                                        &log->description);
     for (int i = 0; i < log->scenario->satellites && !status; i++)
         status = add_body(log, schemas, i);
     return status;
 }
 
+/* A robot as the viewers read it: the URDF file itself, at the run's start. */
+static ff_status describe(ff_log *log, const char *text, size_t length) {
+    const size_t size = length + 64;
+    char *copy = malloc(size), *bytes = malloc(size);
+    size_t used = 0;
+    ff_status status = copy && bytes ? FF_OK : FF_ERR_MEMORY;
+    if (!status) {
+        memcpy(copy, text, length);
+        copy[length] = 0;
+        status = ff_message_text(copy, bytes, size, &used);
+    }
+    if (!status)
+        status = ff_mcap_writer_message(log->writer, log->description, stamp(0.0), stamp(0.0), bytes, used);
+    free(copy);
+    free(bytes);
+    return status;
+}
+
+/* The file's name is on the disk, too. */
+static void sync_folder(const char *path) {
+    const char *slash = strrchr(path, '/');
+    char folder[FF_FILE_PATH];
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0)
+        return;
+    fsync(fd); /* a file system that cannot does not need it */
+    close(fd);
+}
+
 ff_status ff_log_open(const char *path, const ff_scenario *scenario, const ff_log_source *source,
                       ff_log *log) {
     const ff_mcap_writer_config config = ff_mcap_writer_config_default();
-    *log = (ff_log){.scenario = scenario};
+    *log = (ff_log){.scenario = scenario, .sync = source->sync};
     ff_status status = ff_columns_init(scenario, &log->columns);
     if (!status)
         status = ff_columns_init_input(scenario, &log->inputs);
@@ -146,13 +191,15 @@ ff_status ff_log_open(const char *path, const ff_scenario *scenario, const ff_lo
         status = ff_columns_init_tuning(scenario, &log->tunings);
     const size_t most =
         (size_t)(log->columns.count > log->inputs.count ? log->columns.count : log->inputs.count);
-    log->size = most * sizeof(double) + 1024;
+    log->size = most * sizeof(double) + 4096;
     log->values = malloc((most + 1) * sizeof *log->values);
     log->buffer = malloc(log->size);
     if (!status && (!log->values || !log->buffer))
         status = FF_ERR_MEMORY;
     if (!status)
         status = ff_mcap_writer_open(path, &config, &log->writer);
+    if (!status && log->sync)
+        sync_folder(path);
     if (!status)
         status = add_metadata(log, source);
     if (!status && source->text)
@@ -167,6 +214,9 @@ ff_status ff_log_open(const char *path, const ff_scenario *scenario, const ff_lo
         }
     if (!status)
         status = add_channels(log);
+    for (int i = 0; i < scenario->models && !status; i++)
+        if (source->model_text[i])
+            status = describe(log, source->model_text[i], source->model_length[i]);
     if (status != FF_OK)
         ff_log_close(log);
     return status;
@@ -233,7 +283,8 @@ static ff_status take_body(ff_log *log, const ff_row *row, int i) {
     ff_status status = ff_message_pose(at, "inertial", ff_rigid_pose(&b->satellite), buffer, size, &used);
     if ((status = put(log, log->body[i].pose, row->t, status, used)) != FF_OK)
         return status;
-    const ff_twist twist = {b->satellite.omega, b->satellite.velocity};
+    const ff_twist twist = {b->satellite.omega, /* both in the satellite's own axes, as ROS has it */
+                            ff_quat_unrotate(b->satellite.attitude, b->satellite.velocity)};
     status = ff_message_twist(at, name, twist, buffer, size, &used);
     if ((status = put(log, log->body[i].twist, row->t, status, used)) != FF_OK)
         return status;
@@ -258,6 +309,47 @@ static ff_status take_body(ff_log *log, const ff_row *row, int i) {
         return take_event(log, row->t, 0, FF_EVENT_INFO, text, ff_vec3_norm(b->measured_b.f), FF_NAN);
     }
     return FF_OK;
+}
+
+/* Satellites and robots in the inertial frame, and the joints of an arm. */
+static ff_status take_frames(ff_log *log, const ff_row *row) {
+    const ff_scenario *s = log->scenario;
+    ff_message_transform transform[2 * FF_MAX_BODIES];
+    char robot[FF_MAX_BODIES][FF_NAME_SIZE + 8];
+    int n = 0;
+    for (int i = 0; i < s->satellites; i++) {
+        snprintf(robot[i], sizeof robot[i], "%s/robot", s->satellite[i].name);
+        transform[n++] =
+            (ff_message_transform){"inertial", s->satellite[i].name, ff_rigid_pose(&row->body[i].satellite)};
+        transform[n++] = (ff_message_transform){"inertial", robot[i], row->body[i].robot.T};
+    }
+    size_t used;
+    ff_status status = ff_message_tf(stamp(row->t), n, transform, log->buffer, log->size, &used);
+    status = put(log, log->tf, row->t, status, used);
+    const int servicer = ff_scenario_servicer(s);
+    if (status || servicer < 0)
+        return status;
+    const ff_servicer_arm *arm = &s->satellite[servicer].arm;
+    const char *names[FF_MAX_ARM_LINKS];
+    int joints = 0;
+    for (int i = 0; i < arm->links && joints < arm->joints; i++)
+        if (arm->link[i].row.joint != FF_JOINT_FIXED)
+            names[joints++] = arm->link[i].name;
+    status =
+        ff_message_joints(stamp(row->t), s->satellite[servicer].name, (size_t)joints, names, row->servicer.q,
+                          row->servicer.qd, row->servicer.motor, log->buffer, log->size, &used);
+    return put(log, log->body[servicer].joints, row->t, status, used);
+}
+
+/* In a run that is faster than time the disk is not asked for more than it is in one that is not. */
+static ff_status flush(void *self) {
+    ff_log *log = self;
+    const int64_t now = log->sync ? ff_clock_now() : 0;
+    const ff_status status = ff_mcap_writer_flush(log->writer);
+    if (status != FF_OK || !log->sync || now - log->synced < (int64_t)(0.5e9 * FF_SINK_FLUSH))
+        return status;
+    log->synced = now;
+    return ff_mcap_writer_sync(log->writer);
 }
 
 /* Before its row: a log that is cut anywhere holds what its rows were made with. */
@@ -310,6 +402,8 @@ static ff_status take(void *self, const ff_row *row) {
     for (int i = 0; i < log->scenario->satellites; i++)
         if ((status = take_body(log, row, i)) != FF_OK || (status = take_device(log, row, i)) != FF_OK)
             return status;
+    if ((status = take_frames(log, row)) != FF_OK)
+        return status;
     if (row->status != log->last) {
         log->last = row->status;
         status = take_event(log, row->t, row->status,
@@ -323,14 +417,9 @@ static ff_status take(void *self, const ff_row *row) {
     /* one row more would lie beyond the bound */
     if (row->t + 2.0 * log->scenario->cycle - log->flushed > FF_SINK_FLUSH || row->status < 0) {
         log->flushed = row->t + log->scenario->cycle;
-        return ff_mcap_writer_flush(log->writer);
+        return flush(log);
     }
     return FF_OK;
-}
-
-static ff_status flush(void *self) {
-    const ff_log *log = self;
-    return ff_mcap_writer_flush(log->writer);
 }
 
 ff_sink ff_log_sink(ff_log *log) {

@@ -1,13 +1,15 @@
 /* record/log.h - log.mcap: every cycle of a run bit for bit, messages for the viewers, and what a replay
  * needs.
  *
- * Channels: /cycle (all columns of the log, by name), /input (what the devices said and the loads: the loop's
- * input), /tuning (what an order may change of the loop: before the first cycle, and before each one with
- * other values), /state and /event, /timing, and for each satellite /NAME/pose, /NAME/twist,
+ * Channels: /cycle (all columns of the log, a field each), /input (what the devices said and the loads: the
+ * loop's input), /tuning (what an order may change of the loop: before the first cycle, and before each one
+ * with other values), /state and /event, /timing, and for each satellite /NAME/pose, /NAME/twist,
  * /NAME/robot/pose, /NAME/command/pose, /NAME/wrench (measured, robot's body axes) and /NAME/energy; on
- * devices also /NAME/joints (measured) and /NAME/clock (the controller's, as fitted). The scenario's text is
+ * devices also /NAME/joints (measured) and /NAME/clock (the controller's, as fitted); with an arm its joints.
+ * /tf has satellites and robots in the frame `inertial`, /robot_description the URDF. The scenario's text is
  * the attachment scenario.yaml, the URDF files that it names are attachments model/NAME; the metadata
- * `freefloat` holds version, format, method, overrides and the cycle. */
+ * `freefloat` holds version, commit, format, when and where it was written, method, overrides and the cycle.
+ */
 #ifndef FF_RECORD_LOG_H
 #define FF_RECORD_LOG_H
 
@@ -32,6 +34,7 @@ typedef struct ff_log_source { /* the scenario as it was given */
     /* files that the scenario names (URDF), as scenario->model says; NULL: not to be had */
     const char *model_text[FF_MAX_MODELS];
     size_t model_length[FF_MAX_MODELS]; /* [bytes] */
+    bool sync; /* what is flushed shall survive a power cut: not from a thread that must be on time */
 } ff_log_source;
 
 typedef struct ff_log {
@@ -41,7 +44,7 @@ typedef struct ff_log {
     double *values;
     uint8_t *buffer;
     size_t size; /* [bytes] of buffer */
-    uint16_t cycle, input, tuning, state, event, timing;
+    uint16_t cycle, input, tuning, state, event, timing, tf, description;
     double tuned[FF_COLUMNS_TUNING_MAX]; /* as it was written last */
     bool has_tuned;
     struct {
@@ -51,6 +54,8 @@ typedef struct ff_log {
     } body[FF_MAX_BODIES];
     ff_status last;
     double flushed; /* [s] run time of the last flush */
+    bool sync;
+    int64_t synced; /* [ns] CLOCK_MONOTONIC */
     bool started;
 } ff_log;
 

@@ -31,7 +31,7 @@ static ff_status find_columns(ff_logfile *file) {
     bool end = false;
     while (!end && !file->columns) {
         const ff_status status = ff_mcap_reader_next(file->reader, &message, &end);
-        if (status == FF_ERR_MEMORY)
+        if (status == FF_ERR_MEMORY || status == FF_ERR_IO)
             return status;
         if (status != FF_OK || end)
             continue;
@@ -54,7 +54,7 @@ ff_status ff_logfile_open(const char *path, ff_logfile *file, char *message, siz
     if (status == FF_ERR_FORMAT)
         return ff_refuse(status, message, size, "not an MCAP file");
     if (status != FF_OK)
-        return ff_refuse(status, message, size, "%s", ff_status_text(status));
+        return ff_refuse(status, message, size, "%s", ff_logfile_text(status));
     ff_mcap_text version;
     if (ff_mcap_reader_metadata(file->reader, "freefloat", "version", &version) == FF_OK)
         copy_text(version, file->version, sizeof file->version);
@@ -66,9 +66,17 @@ ff_status ff_logfile_open(const char *path, ff_logfile *file, char *message, siz
     if (status != FF_OK) {
         ff_logfile_close(file);
         return ff_refuse(status, message, size, "%s",
-                         status == FF_ERR_MEMORY ? "no memory" : "the file holds no cycle of a run");
+                         status == FF_ERR_FORMAT ? "the file holds no cycle of a run"
+                                                 : ff_logfile_text(status));
     }
     return FF_OK;
+}
+
+const char *ff_logfile_text(ff_status status) {
+    return status == FF_ERR_MEMORY ? "no memory"
+           : status == FF_ERR_IO
+               ? "it cannot be read, is no ordinary file, or became shorter while it was read"
+               : ff_status_text(status);
 }
 
 void ff_logfile_close(ff_logfile *file) {
@@ -120,11 +128,29 @@ static ff_status check_library(const ff_logfile *file, const ff_catalog *catalog
                      library->hash);
 }
 
+bool ff_logfile_loss(const ff_logfile *file, uint64_t damaged, char *text, size_t size) {
+    const bool cut = !ff_mcap_reader_get_info(file->reader).closed;
+    char parts[64] = "";
+    *text = 0;
+    if (damaged)
+        snprintf(parts, sizeof parts, "%llu damaged part%s left out", (unsigned long long)damaged,
+                 damaged == 1 ? " was" : "s were");
+    if (cut || damaged)
+        snprintf(text, size, "%s%s%s", cut ? "the log was cut off: its writer did not close it" : "",
+                 cut && damaged ? "; " : "", parts);
+    return cut || damaged;
+}
+
 ff_status ff_logfile_scenario(const ff_logfile *file, const ff_catalog *catalog, ff_scenario *scenario,
                               char *message, size_t size) {
     ff_mcap_text text, value;
-    if (ff_mcap_reader_attachment(file->reader, "scenario.yaml", &text) != FF_OK)
-        return ff_refuse(FF_ERR_FORMAT, message, size, "the log holds no scenario");
+    ff_status status = ff_mcap_reader_attachment(file->reader, "scenario.yaml", &text);
+    if (status == FF_ERR_MEMORY || status == FF_ERR_IO)
+        return ff_refuse(status, message, size, "%s", ff_logfile_text(status));
+    if (status != FF_OK)
+        return ff_refuse(FF_ERR_FORMAT, message, size,
+                         status == FF_ERR_FORMAT ? "the scenario in the log is damaged"
+                                                 : "the log holds no scenario");
     char *memory[FF_LOG_MAX_SETS + FF_LOG_MAX_FOUND], method[1024] = "";
     const char *set[FF_LOG_MAX_SETS + FF_LOG_MAX_FOUND];
     ff_logfile *self = (ff_logfile *)(uintptr_t)file; /* read only */
@@ -136,7 +162,6 @@ ff_status ff_logfile_scenario(const ff_logfile *file, const ff_catalog *catalog,
         copy_text(value, method, sizeof method);
         options.method = method;
     }
-    ff_status status = FF_OK;
     /* those of the command line, then those that the check found */
     static const char *const source[] = {"freefloat", "freefloat.check"};
     for (int from = 0; from < 2; from++)
@@ -171,7 +196,7 @@ ff_status ff_logfile_next(ff_logfile *file, ff_logfile_kind *kind, uint64_t *k, 
         ff_mcap_message message;
         bool end = false;
         const ff_status status = ff_mcap_reader_next(file->reader, &message, &end);
-        if (status == FF_ERR_MEMORY)
+        if (status == FF_ERR_MEMORY || status == FF_ERR_IO)
             return status;
         if (status != FF_OK) {
             ++*damaged;

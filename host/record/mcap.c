@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -134,7 +133,7 @@ typedef struct channel_slot {
 struct ff_mcap_writer {
     int fd;
     struct stat opened; /* the file it is */
-    bool sync;
+    bool syncs, unsynced;
     ff_status status; /* first fault, kept for good */
     int error;        /* errno then */
     uint64_t offset;  /* [bytes] whole records in the file */
@@ -145,6 +144,7 @@ struct ff_mcap_writer {
     uint64_t start, end; /* [ns] of the open chunk */
     uint64_t pending;
     uint16_t schemas, channels;
+    bool named;         /* all channels stand in a written or in the open chunk, too: under its checksum */
     channel_slot *slot; /* slot[id - 1] */
     size_t slots;
     buffer schema_records, channel_records, chunk_index, attachment_index,
@@ -154,7 +154,7 @@ struct ff_mcap_writer {
 };
 
 ff_mcap_writer_config ff_mcap_writer_config_default(void) {
-    return (ff_mcap_writer_config){"ros2", "freefloat " FF_VERSION, (size_t)1 << 20, false};
+    return (ff_mcap_writer_config){"ros2", "freefloat " FF_VERSION, (size_t)1 << 20};
 }
 
 static ff_status fail(ff_mcap_writer *w, ff_status status) {
@@ -189,8 +189,17 @@ static ff_status emit(ff_mcap_writer *w) {
     w->crc = ff_mcap_crc32(w->crc, b->at, b->used);
     w->offset += b->used;
     b->used = 0;
-    if (w->sync && fdatasync(w->fd) != 0 && errno != EINVAL)
+    w->unsynced = true;
+    return FF_OK;
+}
+
+ff_status ff_mcap_writer_sync(ff_mcap_writer *w) {
+    w->syncs = true;
+    if (w->status != FF_OK || !w->unsynced)
+        return w->status;
+    if (fdatasync(w->fd) != 0 && errno != EINVAL && errno != EROFS) /* of a pipe, or a device */
         return fail(w, FF_ERR_IO);
+    w->unsynced = false;
     return FF_OK;
 }
 
@@ -215,7 +224,6 @@ ff_status ff_mcap_writer_open(const char *path, const ff_mcap_writer_config *con
     if (!w)
         return FF_ERR_MEMORY;
     w->chunk_size = config->chunk_size;
-    w->sync = config->sync;
     w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (w->fd < 0 || fstat(w->fd, &w->opened) != 0) {
         writer_free(w);
@@ -291,6 +299,7 @@ ff_status ff_mcap_writer_add_channel(ff_mcap_writer *w, uint16_t schema, const c
     if (status != FF_OK)
         return status;
     *id = ++w->channels;
+    w->named = false;
     return FF_OK;
 }
 
@@ -300,6 +309,12 @@ ff_status ff_mcap_writer_message(ff_mcap_writer *w, uint16_t channel, uint64_t l
         return w->status;
     if (channel == 0 || channel > w->channels)
         return FF_ERR_ARGUMENT;
+    if (w->pending == 0 && !w->named) {
+        put(&w->chunk, w->schema_records.at, w->schema_records.used);
+        put(&w->chunk, w->channel_records.at, w->channel_records.used);
+        w->chunk.failed |= w->schema_records.failed || w->channel_records.failed;
+        w->named = true;
+    }
     channel_slot *slot = &w->slot[channel - 1];
     put_uint(&slot->index, log_time, 8);
     put_uint(&slot->index, w->chunk.used, 8);
@@ -511,6 +526,8 @@ ff_status ff_mcap_writer_close(ff_mcap_writer *w) {
     ff_status status = ff_mcap_writer_flush(w);
     if (status == FF_OK)
         status = put_tail(w);
+    if (status == FF_OK && w->syncs)
+        status = ff_mcap_writer_sync(w);
     struct stat now;
     int error = w->error;
     if (status == FF_OK && (fstat(w->fd, &now) != 0 || now.st_dev != w->opened.st_dev ||

@@ -2,9 +2,9 @@
  *
  * Layout: magic, Header, data (Schema, Channel, Chunk with MessageIndex, Metadata, Attachment), DataEnd,
  * summary, Footer, magic. Chunks are not compressed and carry a CRC-32. Every flush is one write(2): what was
- * flushed survives a kill -9. When a write fails, the file is cut back to the last whole record, the writer
- * keeps FF_ERR_IO for good, and no footer is written: such a file reads as an unclosed one, never as a
- * complete one. Not for the real-time thread. */
+ * flushed survives a kill -9, what was synced a power cut. When a write fails, the file is cut back to the
+ * last whole record, the writer keeps FF_ERR_IO for good, and no footer is written: such a file reads as an
+ * unclosed one, never as a complete one. Not for the real-time thread. */
 #ifndef FF_RECORD_MCAP_H
 #define FF_RECORD_MCAP_H
 
@@ -32,11 +32,9 @@ typedef struct ff_mcap_writer_config {
     const char *profile; /* "ros2" or "" */
     const char *library; /* who wrote the file */
     size_t chunk_size;   /* [bytes] a chunk is written at the latest when it has grown to this */
-    bool sync;           /* fdatasync after every flush: survives a power cut too, at its price */
 } ff_mcap_writer_config;
 
-ff_mcap_writer_config
-ff_mcap_writer_config_default(void); /* ros2, freefloat and its version, 1 MiB, no sync */
+ff_mcap_writer_config ff_mcap_writer_config_default(void); /* ros2, freefloat and its version, 1 MiB */
 
 /* Creates or empties the file. FF_ERR_IO, FF_ERR_MEMORY; *writer is NULL then. */
 ff_status ff_mcap_writer_open(const char *path, const ff_mcap_writer_config *config, ff_mcap_writer **writer);
@@ -56,6 +54,9 @@ ff_status ff_mcap_writer_attachment(ff_mcap_writer *writer, const char *name, co
                                     uint64_t log_time, const void *data, size_t size);
 /* Writes the open chunk, if it has messages. */
 ff_status ff_mcap_writer_flush(ff_mcap_writer *writer);
+/* What was flushed reaches the disk before this returns, which takes it some milliseconds; then close does
+ * the same. FF_ERR_IO. */
+ff_status ff_mcap_writer_sync(ff_mcap_writer *writer);
 /* Flushes, writes summary and footer, frees the writer (also on error; NULL is fine). FF_OK only if the whole
  * file was written and closed without error; after FF_ERR_IO errno says why the first write failed. */
 ff_status ff_mcap_writer_close(ff_mcap_writer *writer);
@@ -79,7 +80,7 @@ typedef struct ff_mcap_message {
     uint16_t channel;
     uint32_t sequence;
     uint64_t log_time, publish_time; /* [ns] */
-    const uint8_t *data;             /* lives as long as the reader */
+    const uint8_t *data;             /* until the next call of next */
     size_t size;                     /* [bytes] */
 } ff_mcap_message;
 
@@ -91,15 +92,16 @@ typedef struct ff_mcap_reader_info {
     uint64_t bad_chunks; /* chunks skipped so far: CRC, size or compression */
 } ff_mcap_reader_info;
 
-/* Maps the file. FF_ERR_IO; FF_ERR_FORMAT: no MCAP magic; FF_ERR_MEMORY. */
+/* FF_ERR_IO; FF_ERR_FORMAT: no MCAP magic; FF_ERR_MEMORY. */
 ff_status ff_mcap_reader_open(const char *path, ff_mcap_reader **reader);
 /* The same on bytes that the caller keeps. */
 ff_status ff_mcap_reader_memory(const void *bytes, size_t size, ff_mcap_reader **reader);
 void ff_mcap_reader_close(ff_mcap_reader *reader); /* NULL is fine */
 /* The next message in file order. *end: no more, message untouched. FF_ERR_FORMAT: a damaged chunk (CRC) or
- * record, passed over, or the checksum of the whole data is wrong; FF_ERR_UNSUPPORTED: a compressed chunk,
- * passed over; the next call continues after it. FF_ERR_MEMORY. A cut file ends as a whole one does, with
- * info.truncated. */
+ * record, passed over up to where the next whole record is found, or the checksum of the whole data is wrong;
+ * FF_ERR_UNSUPPORTED: a compressed chunk, passed over; the next call continues after it. FF_ERR_IO: the file
+ * became shorter or cannot be read any more, FF_ERR_MEMORY: nothing more follows. A cut file ends as a whole
+ * one does, with info.truncated. */
 ff_status ff_mcap_reader_next(ff_mcap_reader *reader, ff_mcap_message *message, bool *end);
 void ff_mcap_reader_rewind(ff_mcap_reader *reader);
 /* Known once their record was passed; NULL before. Pointers hold until the next call of next. */

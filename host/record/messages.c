@@ -1,5 +1,7 @@
 #include "record/messages.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* ----------------------------------------------------------------------------------------------- schemas --
@@ -73,10 +75,18 @@ static const struct {
                                                       "string text\n"
                                                       "float64 value\n"
                                                       "float64 limit\n" TIME_PART},
-    [FF_MESSAGE_CYCLE] = {"freefloat_msgs/msg/Cycle",
-                          "builtin_interfaces/Time stamp\n"
-                          "uint64 cycle\n"
-                          "float64[] values # names in the channel's metadata: columns\n" TIME_PART},
+    [FF_MESSAGE_TF] = {"tf2_msgs/msg/TFMessage",
+                       "geometry_msgs/TransformStamped[] transforms\n" PART "geometry_msgs/TransformStamped\n"
+                       "std_msgs/Header header\n"
+                       "string child_frame_id\n"
+                       "geometry_msgs/Transform transform\n" HEADER_PART PART "geometry_msgs/Transform\n"
+                       "geometry_msgs/Vector3 translation\n"
+                       "geometry_msgs/Quaternion rotation\n" VECTOR_PART PART "geometry_msgs/Quaternion\n"
+                       "float64 x\n"
+                       "float64 y\n"
+                       "float64 z\n"
+                       "float64 w\n"},
+    [FF_MESSAGE_TEXT] = {"std_msgs/msg/String", "string data\n"},
     [FF_MESSAGE_CLOCK] = {"freefloat_msgs/msg/Clock",
                           "builtin_interfaces/Time stamp\n"
                           "float64 drift # its seconds over the computer's, minus 1\n"
@@ -84,6 +94,76 @@ static const struct {
                           "float64 residual # s, of the newest packet; positive: late\n"
                           "float64 rms # s\n" TIME_PART},
 };
+
+/* A ROS field's name: letters, digits and single underscores, the unit left out. */
+static size_t field_name(const char *column, size_t length, char *name, size_t size) {
+    size_t n = 0;
+    for (size_t i = 0; i < length && column[i] != ' ' && n + 1 < size; i++) {
+        const char c = column[i];
+        const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'), digit = c >= '0' && c <= '9';
+        if (n == 0 && !letter)
+            name[n++] = 'c';
+        if (letter || digit)
+            name[n++] = (char)(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+        else if (n > 0 && name[n - 1] != '_' && n + 1 < size)
+            name[n++] = '_';
+    }
+    name[n] = 0;
+    return n;
+}
+
+/* Every column as a field of its own. The bytes are those of a sequence: how many, then the doubles. Names
+ * that become equal as fields are numbered. malloc'ed; NULL: no memory. */
+static char *columns_schema(const char *columns) {
+    static const char head[] =
+        "builtin_interfaces/Time stamp\nuint64 cycle\nuint32 columns # how many follow\n";
+    enum { NAME = 200 };
+    size_t count = 1;
+    for (const char *c = columns; *c; c++)
+        count += *c == ',';
+    char *text = malloc(sizeof head + sizeof TIME_PART + strlen(columns) + count * (2 * NAME + 32));
+    char(*used)[NAME] = malloc(count * sizeof *used);
+    if (text && used) {
+        size_t at = (size_t)sprintf(text, "%s", head), n = 0;
+        for (const char *c = columns; *c && n < count; n++) {
+            const size_t length = strcspn(c, ",");
+            char name[NAME - 12];
+            field_name(c, length, name, sizeof name);
+            snprintf(used[n], NAME, "%s", name);
+            for (int same = 2, again = 1; again; same++) {
+                again = 0;
+                for (size_t i = 0; i < n && !again; i++)
+                    again = strcmp(used[i], used[n]) == 0;
+                if (again)
+                    snprintf(used[n], NAME, "%s_%d", name, same);
+            }
+            at += (size_t)sprintf(text + at, "float64 %s # %.*s\n", used[n],
+                                  (int)(length < NAME ? length : NAME), c);
+            c += length + (c[length] == ',');
+        }
+        sprintf(text + at, "%s", TIME_PART);
+    } else {
+        free(text);
+        text = NULL;
+    }
+    free(used);
+    return text;
+}
+
+ff_status ff_message_add_columns(ff_mcap_writer *writer, const char *name, const char *topic,
+                                 const char *columns, uint16_t *channel) {
+    const ff_mcap_pair pair = {"columns", columns};
+    char *text = columns_schema(columns), kind[64];
+    uint16_t schema = 0;
+    if (!text)
+        return FF_ERR_MEMORY;
+    snprintf(kind, sizeof kind, "freefloat_msgs/msg/%s", name);
+    ff_status status = ff_mcap_writer_add_schema(writer, kind, "ros2msg", text, strlen(text), &schema);
+    free(text);
+    if (!status)
+        status = ff_mcap_writer_add_channel(writer, schema, topic, "cdr", &pair, 1, channel);
+    return status;
+}
 
 ff_status ff_message_add_channel(ff_mcap_writer *writer, uint16_t schemas[FF_MESSAGE_KINDS],
                                  ff_message_kind kind, const char *topic, const ff_mcap_pair *metadata,
@@ -223,6 +303,28 @@ ff_status ff_message_joints(uint64_t time, const char *frame, size_t n, const ch
     put_doubles(&c, position, n);
     put_doubles(&c, velocity, n);
     put_doubles(&c, effort, n);
+    return finish(&c, used);
+}
+
+ff_status ff_message_tf(uint64_t time, int n, const ff_message_transform *transform, void *buffer,
+                        size_t size, size_t *used) {
+    cdr c = cdr_begin(buffer, size);
+    put_uint(&c, (uint64_t)n, 4);
+    for (int i = 0; i < n; i++) {
+        put_header(&c, time, transform[i].frame);
+        put_string(&c, transform[i].child);
+        put_vec3(&c, transform[i].pose.p);
+        put_double(&c, transform[i].pose.q.x);
+        put_double(&c, transform[i].pose.q.y);
+        put_double(&c, transform[i].pose.q.z);
+        put_double(&c, transform[i].pose.q.w);
+    }
+    return finish(&c, used);
+}
+
+ff_status ff_message_text(const char *text, void *buffer, size_t size, size_t *used) {
+    cdr c = cdr_begin(buffer, size);
+    put_string(&c, text);
     return finish(&c, used);
 }
 

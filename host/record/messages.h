@@ -18,8 +18,9 @@ typedef enum ff_message_kind {
     FF_MESSAGE_TIMING,
     FF_MESSAGE_STATE,
     FF_MESSAGE_EVENT,
-    FF_MESSAGE_CYCLE,
     FF_MESSAGE_CLOCK,
+    FF_MESSAGE_TF,   /* tf2_msgs */
+    FF_MESSAGE_TEXT, /* std_msgs */
     FF_MESSAGE_KINDS
 } ff_message_kind;
 
@@ -29,17 +30,32 @@ ff_status ff_message_add_channel(ff_mcap_writer *writer, uint16_t schemas[FF_MES
                                  ff_message_kind kind, const char *topic, const ff_mcap_pair *metadata,
                                  size_t pairs, uint16_t *channel);
 
+/* The same for rows of numbers: freefloat_msgs/msg/NAME has a field for each of `columns` ("a.b [m],c"),
+ * which also stand in the channel's metadata as they are. FF_ERR_MEMORY. */
+ff_status ff_message_add_columns(ff_mcap_writer *writer, const char *name, const char *topic,
+                                 const char *columns, uint16_t *channel);
+
 /* frame: name of the frame the values are in. */
 ff_status ff_message_wrench(uint64_t time, const char *frame, ff_wrench wrench, void *buffer, size_t size,
                             size_t *used);
 ff_status ff_message_pose(uint64_t time, const char *frame, ff_pose pose, void *buffer, size_t size,
                           size_t *used);
+/* ROS convention: of the child frame `frame` in its own axes, linear as well as angular. */
 ff_status ff_message_twist(uint64_t time, const char *frame, ff_twist twist, void *buffer, size_t size,
                            size_t *used);
 /* names, position, velocity, effort: n each, or NULL for none. */
 ff_status ff_message_joints(uint64_t time, const char *frame, size_t n, const char *const *names,
                             const double *position, const double *velocity, const double *effort,
                             void *buffer, size_t size, size_t *used);
+
+/* Where `child` is in `frame`. */
+typedef struct ff_message_transform {
+    const char *frame, *child;
+    ff_pose pose;
+} ff_message_transform;
+ff_status ff_message_tf(uint64_t time, int n, const ff_message_transform *transform, void *buffer,
+                        size_t size, size_t *used);
+ff_status ff_message_text(const char *text, void *buffer, size_t size, size_t *used);
 
 typedef struct ff_message_energy {
     double kinetic;    /* [J] of the satellite */
@@ -75,8 +91,7 @@ ff_status ff_message_state(uint64_t time, uint8_t state, const char *name, void 
 
 ff_status ff_message_event(uint64_t time, int32_t code, uint8_t level, const char *text, double value,
                            double limit, void *buffer, size_t size, size_t *used);
-/* Every column of the log, bit for bit; the names stand in the channel's metadata under "columns", comma
- * separated. */
+/* Every column of the log, bit for bit, as ff_message_add_columns says. */
 ff_status ff_message_cycle(uint64_t time, uint64_t cycle, const double *values, size_t n, void *buffer,
                            size_t size, size_t *used);
 

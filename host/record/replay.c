@@ -78,8 +78,9 @@ typedef struct rerun {
     replay *replay;
     int phase, action, storage, dissipation, force, torque, joint[FF_MAX_ARM_LINKS], joints; /* columns */
     bool ended; /* the log has no answer for this cycle: it is over, or the run has been stopped by a limit */
-    bool beyond;  /* and the cycle made a row all the same */
-    bool stopped; /* by whoever replays */
+    bool beyond;    /* and the cycle made a row all the same */
+    bool stopped;   /* by whoever replays */
+    ff_status lost; /* the log cannot be read any more */
 } rerun;
 
 static bool read_answer(void *self, uint64_t k, ff_obsw_out *out) {
@@ -92,6 +93,7 @@ static bool read_answer(void *self, uint64_t k, ff_obsw_out *out) {
         const ff_status status =
             ff_logfile_next(r->file, &kind, &got, r->replay->recorded, (size_t)r->replay->columns.count, &n,
                             &r->replay->result->damaged);
+        r->lost = status == FF_ERR_IO || status == FF_ERR_MEMORY ? status : r->lost;
         r->ended = status != FF_OK || kind == FF_LOGFILE_END || r->replay->result->damaged;
     } while (!r->ended && kind == FF_LOGFILE_INPUT);
     r->ended = r->ended || got != k || n != (size_t)r->replay->columns.count;
@@ -156,6 +158,8 @@ static ff_status replay_capture(ff_logfile *file, const ff_scenario *scenario, r
     if (result->damaged)
         return ff_refuse(FF_ERR_FORMAT, message, size,
                          "a part of the log is damaged: nothing after it can be replayed");
+    if (x.lost)
+        return ff_refuse(x.lost, message, size, "%s", ff_logfile_text(x.lost));
     if (x.stopped)
         return ff_refuse(FF_ERR_LIMIT, message, size, "stopped");
     if (run.status < 0 && run.status != FF_ERR_LIMIT)

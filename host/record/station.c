@@ -15,7 +15,9 @@ static bool next(ff_log_station *s, double *values, size_t capacity, ff_logfile_
                  size_t *n) {
     const ff_status status = ff_logfile_next(s->file, kind, k, values, capacity, n, &s->damaged);
     if (status != FF_OK)
-        return end(s, status, "the log's rows are out of order");
+        return end(s, status,
+                   status == FF_ERR_FORMAT || status == FF_ERR_SIZE ? "the log's rows are out of order"
+                                                                    : ff_logfile_text(status));
     if (s->damaged)
         return end(s, FF_ERR_FORMAT, "a part of the log is damaged: nothing after it can be replayed");
     return *kind != FF_LOGFILE_END || end(s, FF_OK, "the log has ended");

@@ -1,9 +1,12 @@
 #include "record/table.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "record/logfile.h"
 
@@ -54,9 +57,12 @@ static ff_status read_mcap(const char *path, ff_log_table *t, char *message, siz
         memcpy(&t->value[t->rows++ * n], values, n * sizeof *values);
     }
     free(values);
-    ff_logfile_close(&file);
+    char loss[128];
     if (status != FF_OK)
-        snprintf(message, size, "%s: %s", path, ff_status_text(status));
+        snprintf(message, size, "%s: %s", path, ff_logfile_text(status));
+    else if (ff_logfile_loss(&file, damaged, loss, sizeof loss))
+        snprintf(message, size, "%s: %s", path, loss);
+    ff_logfile_close(&file);
     return status;
 }
 
@@ -124,7 +130,8 @@ static ff_status read_all(FILE *f, const char *path, ff_log_table *t, char *mess
         if (read_row(t, line, &t->value[t->rows * (size_t)t->columns])) {
             t->rows++;
         } else if (!strchr(line, '\n')) {
-            break; /* a log that was cut off: the whole lines are good */
+            snprintf(message, size, "%s: the log was cut off: its last line was left out", path);
+            break;
         } else {
             snprintf(message, size, "%s:%zu: not %d values", path, number, t->columns);
             status = FF_ERR_FORMAT;
@@ -136,9 +143,17 @@ static ff_status read_all(FILE *f, const char *path, ff_log_table *t, char *mess
 
 ff_status ff_log_table_read(const char *path, ff_log_table *table, char *message, size_t size) {
     *table = (ff_log_table){0};
-    FILE *f = fopen(path, "r");
+    *message = 0;
+    const int file =
+        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer does not wait */
+    struct stat info;
+    const bool ordinary = file >= 0 && fstat(file, &info) == 0 && S_ISREG(info.st_mode);
+    FILE *f = ordinary ? fdopen(file, "r") : NULL;
     if (!f) {
-        snprintf(message, size, "%s: cannot be read: %s", path, strerror(errno));
+        snprintf(message, size, "%s: cannot be read: %s", path,
+                 file >= 0 && !ordinary ? "it is no ordinary file" : strerror(errno));
+        if (file >= 0)
+            close(file);
         return FF_ERR_IO;
     }
     char magic[5] = "";

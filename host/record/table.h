@@ -4,8 +4,8 @@
 
 #include "fit/log.h"
 
-/* Reads log.csv or log.mcap. FF_ERR_IO, FF_ERR_FORMAT (FILE:LINE: what is wrong), FF_ERR_MEMORY; free with
- * ff_log_table_free. */
+/* Reads log.csv or log.mcap. FF_ERR_IO, FF_ERR_FORMAT (FILE:LINE: what is wrong), FF_ERR_MEMORY; FF_OK with a
+ * message: what of the log is missing. Free with ff_log_table_free. */
 ff_status ff_log_table_read(const char *path, ff_log_table *table, char *message, size_t size);
 
 #endif

@@ -88,7 +88,7 @@ static void take_details(ff_metrics *metrics, int i, const ff_row *row) {
 static void take_body(ff_metrics *metrics, int i, const ff_row *row) {
     const ff_row_body *b = &row->body[i];
     ff_body_metrics *m = &metrics->body[i];
-    const double energy = ff_rigid_kinetic_energy(&metrics->model[i], &b->satellite);
+    const double energy = b->energy.kinetic;
     if (metrics->rows == 0) {
         m->initial = b->satellite;
         m->initial_energy = energy;

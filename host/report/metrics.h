@@ -33,7 +33,7 @@ typedef struct ff_motion_metrics {
     double travel, rotation; /* [m], [rad] largest distance from the start */
     double path, turned;     /* [m], [rad] whole path */
     double moving;           /* [s] faster than 0.1 mm/s or 0.1 mrad/s */
-    double ball;             /* [s] first more than 1.744 m from the start (destefano2021); FF_INF: never */
+    double ball;             /* [s] first more than 1.744 m from the start; FF_INF: never */
     ff_pose start, last;
 } ff_motion_metrics;
 
@@ -132,5 +132,8 @@ void ff_metrics_finish(ff_metrics *metrics, const ff_ideal_result *ideal, ff_sta
 /* The part of the contract's summary.json, section 4.3. Returns malloc'ed JSON text, NULL when out of memory.
  */
 char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run);
+/* One more key at its end; takes both texts, malloc'ed, and returns the longer one, or `summary` as it was
+ * where `value` is NULL or memory runs out. */
+char *ff_summary_add(char *summary, const char *key, char *value);
 
 #endif

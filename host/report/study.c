@@ -2,11 +2,14 @@
 
 #include "report/html.h"
 
-void ff_study_open(ff_study *s, const char *lead) {
+void ff_study_open(ff_study *s, ff_study_verdict verdict, const char *word, const char *lead) {
+    static const char *const name[] = {"none", "good", "bad"};
     s->part = 0;
     s->lines = false;
     ff_json_init(&s->json, false);
     ff_json_open(&s->json, NULL, '{');
+    ff_json_string(&s->json, "verdict", name[verdict]);
+    ff_json_string(&s->json, "word", word);
     ff_json_string(&s->json, "lead", lead);
     ff_json_open(&s->json, "tables", '[');
 }
@@ -63,6 +66,7 @@ void ff_study_map_open(ff_study *s, const ff_study_map *m) {
     ff_json_number(&s->json, "limit", m->limit);
     axis(&s->json, "x", &m->x);
     axis(&s->json, "y", &m->y);
+    ff_json_vector(&s->json, "point", m->point, 2);
     ff_json_open(&s->json, "panels", '[');
 }
 
@@ -114,6 +118,7 @@ void ff_study_curves_open(ff_study *s, const ff_study_curves *c) {
     ff_json_string(&s->json, "unit", c->unit);
     ff_json_bool(&s->json, "log", c->log);
     ff_json_bool(&s->json, "steps", c->steps);
+    ff_json_number(&s->json, "point", c->point);
     ff_json_number(&s->json, "limit", c->limit);
     ff_json_open(&s->json, "x", '{');
     ff_json_string(&s->json, "name", c->x_name);

@@ -25,6 +25,7 @@ typedef struct ff_study_map {
     bool log;
     double limit; /* FF_NAN: none */
     ff_study_axis x, y;
+    double point[2]; /* of the scenario itself on x and y; FF_NAN: not on this map */
 } ff_study_map;
 
 typedef struct ff_study_curves {
@@ -33,9 +34,13 @@ typedef struct ff_study_curves {
     double limit; /* FF_NAN: none */
     const char *x_name, *x_unit;
     bool x_log;
+    double point; /* the user's own value on x; FF_NAN: none */
 } ff_study_curves;
 
-void ff_study_open(ff_study *study, const char *lead);
+/* What the page opens with: good, bad, or neither where nothing was judged; a word or two, and the sentence.
+ */
+typedef enum ff_study_verdict { FF_STUDY_NONE, FF_STUDY_GOOD, FF_STUDY_BAD } ff_study_verdict;
+void ff_study_open(ff_study *study, ff_study_verdict verdict, const char *word, const char *lead);
 /* heads: "#..." stands to the right. Rows follow, then the end. `after`: below the plots. */
 void ff_study_table(ff_study *study, const char *title, bool after, const char *const *heads, int count);
 void ff_study_row(ff_study *study, const char *const *cells, int count);

@@ -1,5 +1,6 @@
 /* summary.json, design.md section 4.3. Keys are a contract: extend, never rename. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "text/version.h"
@@ -302,6 +303,20 @@ static void library_entry(ff_json *json, const ff_scenario *scenario, const ff_m
     ff_json_string(json, "version", scenario->method->version);
     ff_json_string(json, "settings", settings);
     ff_json_close(json, '}');
+}
+
+char *ff_summary_add(char *summary, const char *key, char *value) {
+    char *end = strrchr(summary, '}');
+    char *whole = value && end ? malloc(strlen(summary) + strlen(key) + strlen(value) + 32) : NULL;
+    if (whole) {
+        while (end > summary && (end[-1] == '\n' || end[-1] == ' '))
+            end--;
+        sprintf(whole, "%.*s,\n  \"%s\": %s\n}\n", (int)(end - summary), summary, key, value);
+        free(summary);
+        summary = whole;
+    }
+    free(value);
+    return summary;
 }
 
 char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run) {

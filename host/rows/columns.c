@@ -45,7 +45,7 @@ static const ff_field body_fields[] = {
     STATE("", satellite, 0, 0, "simulated satellite"),
     STATE("ideal.", ideal, REFERENCE, 0, "reference without delay; empty without one"),
     MOTION("robot.", robot, PLANT, 0, UNDRAWN, "robot as it is, in the frame that the robots move in"),
-    MOTION("command.", command, UNDRAWN, 0, 0, "what the robot is sent in this cycle, in the same frame"),
+    MOTION("command.", command, UNDRAWN, 0, 0, "what the robot is sent in this cycle, in the same frame; `limits` bound the differences of its poses"),
     {"force_measured", "N", FF_FIELD_VEC3, 0, AT(measured_b.f), NULL, "conditioned, robot's body axes"},
     {"torque_measured", "N m", FF_FIELD_VEC3, 0, AT(measured_b.t), NULL, "about the centre of mass"},
     {"force_corrected", "N", FF_FIELD_VEC3, 0, AT(corrected_b.f), NULL, "by the method, satellite's body axes"},

@@ -31,11 +31,13 @@ const char *ff_trip_text(ff_trip_code code) {
 }
 
 void ff_trip_sentence(const ff_trip *trip, char *text, size_t size) {
-    char of[FF_NAME_SIZE + 16] = ""; /* axis or method */
+    char of[FF_NAME_SIZE + 16] = ""; /* axis, method, signal */
     if (trip->axis)
         snprintf(of, sizeof of, "A%d: ", trip->axis);
-    if (trip->method)
-        snprintf(of, sizeof of, "method '%s': ", trip->method);
+    if (trip->of && trip->code == FF_TRIP_CONTROLLER)
+        snprintf(of, sizeof of, "%s: ", trip->of);
+    else if (trip->of)
+        snprintf(of, sizeof of, "method '%s': ", trip->of);
     if (trip->code == FF_TRIP_METHOD) {
         snprintf(text, size, "%s: %s%s: %s (status %d)", ff_trip_name(trip->code), of,
                  ff_trip_text(trip->code), ff_status_text(trip->status), (int)trip->status);
@@ -51,8 +53,8 @@ void ff_trip_sentence(const ff_trip *trip, char *text, size_t size) {
 
 ff_trip ff_trip_of_step(ff_status status, const ff_loop_state *state, int bodies, const char *method) {
     if (status != FF_ERR_DIVERGED)
-        return (ff_trip){.code = FF_TRIP_METHOD, .status = status, .value = (double)status, .method = method};
-    ff_trip trip = {.code = FF_TRIP_DIVERGED, .status = status, .limit = FF_LOOP_LARGEST, .method = method};
+        return (ff_trip){.code = FF_TRIP_METHOD, .status = status, .value = (double)status, .of = method};
+    ff_trip trip = {.code = FF_TRIP_DIVERGED, .status = status, .limit = FF_LOOP_LARGEST, .of = method};
     for (int i = 0; i < bodies; i++) {
         const double speed = ff_vec3_norm(state->body[i].velocity);
         if (speed > trip.value) {

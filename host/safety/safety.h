@@ -51,7 +51,8 @@
     X(STANDS, "m", "the robot stands still against a moving command: see its drives and override")           \
     X(LATE, "cycles", "the controller calls our answers late: see the computer and the network")             \
     X(LAG, "m", "the limits keep the robot behind the satellite: widen them or slow the motion")             \
-    X(METHOD, "", "the method has failed")
+    X(METHOD, "", "the method has failed")                                                                   \
+    X(CONTROLLER, "", "the controller does not move its robot any more: see its pendant")
 
 typedef enum ff_trip_code {
 #define FF_TRIP_ENUM(name, unit, text) FF_TRIP_##name,
@@ -68,9 +69,9 @@ typedef struct ff_trip {
     ff_trip_code code;
     int body;
     double value, limit;
-    int axis;           /* of the arm, 1..6; 0: none is meant */
-    ff_status status;   /* DIVERGED, METHOD: of the step that failed; else FF_OK */
-    const char *method; /* and the method's name; else NULL */
+    int axis;         /* of the arm, 1..6; 0: none is meant */
+    ff_status status; /* DIVERGED, METHOD: of the step that failed; else FF_OK */
+    const char *of;   /* name of the method, of the controller's signal; NULL: none is meant */
 } ff_trip;
 
 /* "FORCE: the contact force is too large (81.2, allowed 60 N)". */

@@ -317,6 +317,9 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
                                             scenario->contact[i].point};
             break;
         }
+    world->stops = scenario->contacts > 0;
+    for (int i = 0; i < scenario->contacts; i++)
+        world->stops = world->stops && scenario->contact[i].kind == FF_CONTACT_STOPS;
     for (int i = 0; i < scenario->satellites; i++) {
         const ff_satellite *satellite = &scenario->satellite[i];
         ff_loop_body_config *body = &loop->body[i];

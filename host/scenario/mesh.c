@@ -165,9 +165,16 @@ static ff_status obj(builder *b, const char *text) {
             continue;
         size_t corner[FACE];
         int n = 0;
-        float value;
-        while (n < FACE && number(&at, &value)) {
-            const long k = value < 0.0f ? (long)count + (long)value : (long)value - 1;
+        char *end;
+        for (long value;
+             n < FACE && (value = strtol(at, &end, 10), end != at);) { /* a limit when it is larger */
+            const long k = value < 0 ? (long)count + value : value - 1;
+            at = end;
+            if (*at && !strchr(" \t\r\n/", *at)) {
+                status =
+                    ff_refuse(FF_ERR_FORMAT, b->message, b->size, "a face's vertex is not a whole number");
+                break;
+            }
             if (k < 0 || (size_t)k >= count) {
                 status =
                     ff_refuse(FF_ERR_FORMAT, b->message, b->size, "a face names a vertex that is not there");

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 
 #include "text/file.h"
@@ -140,7 +141,7 @@ bool ff_reader_number(ff_reader *r, const ff_node *node, const ff_key *key, doub
             plain ? "'" : "", plain ? ff_show(node->text).text : ff_node_kind_text(node), plain ? "'" : "",
             *range ? " " : "", range, *unit ? " [" : "", unit, *unit ? "]" : "");
     }
-    if (!in_range)
+    if (!in_range || (*value != 0.0 && fabs(*value) < 1e-307))
         return ff_reader_fail(r, node->place, "%s is %s, allowed: a number of size 1e-307 to 1e308", key->key,
                               ff_show(node->text).text);
     const bool inside = key->range == FF_RANGE_POSITIVE       ? *value > 0.0
@@ -286,8 +287,35 @@ bool ff_reader_direction(ff_reader *r, const ff_node *node, const ff_key *key, f
     return true;
 }
 
+/* {abc_deg: [A, B, C]}: KUKA's degrees about z, then y', then x''; {rpy: [roll, pitch, yaw]}: radians about
+ * the fixed x, y, z; {quaternion: [...]}: as without the map. */
+static bool read_attitude(ff_reader *r, const ff_node *map, const ff_key *key, ff_quat *value) {
+    const ff_node *form = map->child;
+    double a[3];
+    if (map->count != 1)
+        return ff_reader_fail(r, map->place, "%s has %d forms, allowed: one of quaternion, abc_deg, rpy",
+                              key->key, map->count);
+    char name[64];
+    snprintf(name, sizeof name, "%.30s.%.20s", key->key, form->key);
+    const ff_key named = {.key = name, .unit = ""};
+    if (strcmp(form->key, "quaternion") == 0)
+        return ff_reader_quaternion(r, form, key, value);
+    const bool degrees = strcmp(form->key, "abc_deg") == 0;
+    if (!degrees && strcmp(form->key, "rpy") != 0) {
+        static const char *const forms[] = {"quaternion", "abc_deg", "rpy", NULL};
+        return ff_reader_keys(r, map, key->key, forms);
+    }
+    if (!ff_reader_numbers(r, form, &named, 3, a))
+        return false;
+    *value = degrees ? ff_quat_from_abc(a[0] * FF_PI / 180.0, a[1] * FF_PI / 180.0, a[2] * FF_PI / 180.0)
+                     : ff_quat_from_abc(a[2], a[1], a[0]);
+    return true;
+}
+
 bool ff_reader_quaternion(ff_reader *r, const ff_node *node, const ff_key *key, ff_quat *value) {
     double q[4];
+    if (node->kind == FF_NODE_MAP)
+        return read_attitude(r, node, key, value);
     if (!ff_reader_numbers(r, node, key, 4, q))
         return false;
     double size = 0.0, sum = 0.0;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text/sha256.h"
+
 ff_status ff__apply_sets(ff_reader *r, const ff_scenario_options *options, ff_tree_error *error) {
     for (int i = 0; i < (options ? options->sets : 0); i++) {
         const char *assignment = options->set[i];
@@ -73,6 +75,7 @@ ff_status ff_scenario_load(const char *path, const ff_scenario_options *options,
     if (status != FF_OK)
         return status;
     status = ff_scenario_parse(path, text, length, options, scenario, message, size, warnings, warnings_size);
+    ff_sha256(text, length, scenario->sha256);
     free(text);
     return status;
 }

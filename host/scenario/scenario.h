@@ -373,6 +373,7 @@ typedef struct ff_scenario {
     char name[FF_NAME_SIZE];
     int models;
     char model[FF_MAX_MODELS][FF_NAME_SIZE]; /* URDF files as the scenario names them */
+    char sha256[65];                         /* of the file that was loaded, as it was read; "" from memory */
     double cycle, duration;                  /* [s] */
     uint64_t cycles;                         /* round(duration/cycle) */
     uint64_t seed;

@@ -34,6 +34,7 @@ static const char *const mount_words[] = {"flange", "environment", NULL};
 const char *const ff_contact_names[] = {"wall", "stops", "pair", "cone", "grasp", NULL};
 static const char *const load_words[] = {"pulse", "halfsine", "sin2", NULL};
 static const char *const reading_words[] = {"default", "printed", NULL};
+static const char *const rotation_words[] = {"output", "exact", NULL};
 static const char *const tracking_words[] = {"on", "off", NULL};
 static const char *const switch_words[] = {"false", "true", NULL};
 
@@ -43,6 +44,7 @@ static const char *const base_words[] = {"fixed", "floating", NULL};
 static const char *const joints_words[] = {"rigid", "flexible", NULL};
 static const char *const task_words[] = {"pose", "plane", NULL};
 static const char *const emulation_words[] = {"constrained", "free", NULL};
+static const char *const consistency_words[] = {"newton", "clik", NULL};
 static const char *const controller_words[] = {"continuous", "sampled", NULL};
 
 static const ff_key pose_keys[] = {
@@ -371,6 +373,7 @@ static const ff_section requirements_section = {"requirements", "", TABLE(requir
 
 static const ff_key passive_keys[] = {
     WORD("reading", FLAG, reading_words, "(that of `tdpa`)", offsetof(ff_scenario, integrate.passive_printed), 0, "`printed`: the fictitious torque (32) of destefano2019 to the letter, which corrects by 0.5 rad/s and more; `default`: the torque alone."),
+    WORD("rotation", FLAG, rotation_words, "output", offsetof(ff_scenario, integrate.passive_exact), 0, "`output`: Euler's rotation with its output corrected, (33)-(36) of destefano2019, which leaves the energy as Euler's; `exact`: the gyroscopic torque takes the mean rate and does no work, so the energy is what the torque gave."),
 };
 static const ff_section passive_section = {"passive", "", TABLE(passive_keys), "Settings of the integrator `passive`."};
 
@@ -454,7 +457,8 @@ static const ff_section emulator_section = {"emulation.robot", "robot", TABLE(em
 static const ff_key gain_keys[] = {
     KEY("velocity", NUMBER, "1/s", POSITIVE, "20", EMULATION(emulation.velocity_gain), 0, "G_v of (11)."),
     KEY("position", NUMBER, "1/s2", POSITIVE, "100", EMULATION(emulation.position_gain), 0, "G_p of (11)."),
-    KEY("force", NUMBER, "1/kg", NOT_NEGATIVE, "0", EMULATION(emulation.force_gain), 0, "G_f of section 2.1."),
+    KEY("force", NUMBER, "1/kg", NOT_NEGATIVE, "0", EMULATION(emulation.force_gain), 0, "G_f of section 2.1; Appendix A's bound stands in summary.json, `force_gain_bound_1pkg`."),
+    KEY("clik", NUMBER, "1/(m2 s)", POSITIVE, "1000", EMULATION(emulation.clik_gain), 0, "K of Theorem 1, with `consistency: clik`; its bound of the constraint stands in summary.json, `clik_bound_rad`."),
 };
 static const ff_section gain_section = {"emulation.gains", "", TABLE(gain_keys), "Drift compensation and force-error feedback."};
 static const ff_key emulation_wall_keys[] = {
@@ -482,6 +486,7 @@ static const ff_key emulation_keys[] = {
     SECTION("robot", SECTION, &emulator_section, "required", 0, 0, "The rigid robot that emulates it."),
     SECTION("gains", SECTION, &gain_section, "{}", 0, 0, "Gains of the control law."),
     WORD("scheme", WORD, emulation_words, "constrained", EMULATION(emulation.scheme), 0, "The simulated tip is held where the robot is and forces are matched, or the measured force drives the simulation and poses are matched."),
+    WORD("consistency", WORD, consistency_words, "newton", EMULATION(emulation.consistency), 0, "With `scheme: constrained`, how the target's joints are kept on the constraint: by iteration in each evaluation (Appendix B), or by feedback with the transposed Jacobian (Theorem 1)."),
     WORD("controller", FLAG, controller_words, "continuous", EMULATION(sampled), 0, "Evaluated inside the solver, or once a cycle with the torque held."),
     WORD("drift_compensation", FLAG, switch_words, "true", EMULATION(emulation.drift_compensation), 0, "`false`: without the feedback of (11), to show the bare force error; `scheme: constrained` only."),
     KEY("torque", NUMBER, "N m", ANY, "0", EMULATION(torque), 0, "On the target's motor; an arm's stand with its links."),
@@ -591,7 +596,7 @@ const char *ff_type_text(ff_type type) {
     case FF_TYPE_HALF_WIDTHS:
         return "[x, y, z]";
     case FF_TYPE_QUATERNION:
-        return "[w, x, y, z]";
+        return "[w, x, y, z], {abc_deg: [A, B, C]} or {rpy: [roll, pitch, yaw]}";
     case FF_TYPE_INERTIA:
         return "[xx, yy, zz] or [xx, yy, zz, xy, xz, yz]";
     case FF_TYPE_WRENCH:

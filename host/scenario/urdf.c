@@ -1,15 +1,14 @@
 #include "scenario/urdf.h"
 
 #include "scenario/tree.h"
+#include "scenario/xml.h"
 #include "text/file.h"
 #include "text/message.h"
+#include "text/module.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <libxml/parser.h>
-#include <libxml/tree.h>
 
 typedef struct body {
     char name[FF_URDF_NAME];
@@ -28,6 +27,7 @@ typedef struct joint {
 
 typedef struct reader {
     ff_refusal to;
+    const ff_xml *xml;
     int bodies, joints;
     body body[FF_URDF_LINKS + 1];
     joint joint[FF_URDF_LINKS];
@@ -58,19 +58,19 @@ static bool check_element(const reader *r, const xmlNode *node, const char *attr
                           const char *repeated) {
     for (const xmlAttr *a = node->properties; a; a = a->next)
         if (!listed(attributes, (const char *)a->name))
-            return ff_refuse_at(&r->to, xmlGetLineNo(node), "unknown attribute '%s' of <%s>, allowed: %s",
+            return ff_refuse_at(&r->to, r->xml->line(node), "unknown attribute '%s' of <%s>, allowed: %s",
                                 ff_show((const char *)a->name).text, name_of(node),
                                 *attributes ? attributes : "none");
     for (const xmlNode *c = node->children; c; c = c->next) {
         if (c->type != XML_ELEMENT_NODE)
             continue;
         if (c->ns || !(listed(children, name_of(c)) || listed(repeated, name_of(c))))
-            return ff_refuse_at(&r->to, xmlGetLineNo(c), "unknown element <%s> in <%s>, allowed: %s%s%s",
+            return ff_refuse_at(&r->to, r->xml->line(c), "unknown element <%s> in <%s>, allowed: %s%s%s",
                                 ff_show(name_of(c)).text, name_of(node), *children ? children : "none",
                                 *repeated ? " " : "", repeated);
         for (const xmlNode *d = c->next; d && !listed(repeated, name_of(c)); d = d->next)
             if (is(d, name_of(c)))
-                return ff_refuse_at(&r->to, xmlGetLineNo(d), "a second <%s> in <%s>, allowed: one",
+                return ff_refuse_at(&r->to, r->xml->line(d), "a second <%s> in <%s>, allowed: one",
                                     name_of(c), name_of(node));
     }
     return true;
@@ -86,16 +86,16 @@ static const xmlNode *child_of(const xmlNode *node, const char *name) {
 /* *found says whether the attribute is there. False when it does not fit. */
 static bool read_attribute(const reader *r, const xmlNode *node, const char *name, char *text, size_t size,
                            bool *found) {
-    xmlChar *value = xmlGetNoNsProp(node, (const xmlChar *)name);
+    xmlChar *value = r->xml->attribute(node, (const xmlChar *)name);
     *found = value != NULL;
     if (!value)
         return true;
     const size_t length = strlen((const char *)value);
     if (length < size)
         memcpy(text, value, length + 1);
-    xmlFree(value);
+    r->xml->free_text(value);
     return length < size ||
-           ff_refuse_at(&r->to, xmlGetLineNo(node), "%s of <%s> has %zu bytes, allowed: fewer than %zu", name,
+           ff_refuse_at(&r->to, r->xml->line(node), "%s of <%s> has %zu bytes, allowed: fewer than %zu", name,
                         name_of(node), length, size);
 }
 
@@ -108,9 +108,9 @@ static bool read_name(const reader *r, const xmlNode *node, const char *attribut
     for (const char *c = text; found && *c && good; c++)
         good = (unsigned char)*c >= 0x20 && *c != 0x7f && !strchr(",=\"\\", *c);
     if (!found)
-        return ff_refuse_at(&r->to, xmlGetLineNo(node), "<%s> lacks %s, allowed: %s=\"...\"", name_of(node),
+        return ff_refuse_at(&r->to, r->xml->line(node), "<%s> lacks %s, allowed: %s=\"...\"", name_of(node),
                             attribute, attribute);
-    return good || ff_refuse_at(&r->to, xmlGetLineNo(node),
+    return good || ff_refuse_at(&r->to, r->xml->line(node),
                                 "%s '%s' of <%s> is not a valid name, allowed: printable, none of , = \" \\",
                                 attribute, ff_show(text).text, name_of(node));
 }
@@ -130,7 +130,7 @@ static bool read_numbers(const reader *r, const xmlNode *node, const char *name,
         double one = 0.0;
         *end = 0;
         if (!ff_number_parse(at, &one, &in_range) || !in_range)
-            return ff_refuse_at(&r->to, xmlGetLineNo(node),
+            return ff_refuse_at(&r->to, r->xml->line(node),
                                 "%s of <%s> is '%s', allowed: %s of size 1e-307 to 1e308", name,
                                 name_of(node), ff_show(at).text, count == 1 ? "a number" : "numbers");
         *end = after;
@@ -139,7 +139,7 @@ static bool read_numbers(const reader *r, const xmlNode *node, const char *name,
         have++;
     }
     if (have != count)
-        return ff_refuse_at(&r->to, xmlGetLineNo(node), "%s of <%s> has %d numbers, allowed: %d", name,
+        return ff_refuse_at(&r->to, r->xml->line(node), "%s of <%s> has %d numbers, allowed: %d", name,
                             name_of(node), have, count);
     memcpy(value, number, sizeof *value * (size_t)count);
     return true;
@@ -151,7 +151,7 @@ static bool read_number(const reader *r, const xmlNode *node, const char *name, 
     if (!read_numbers(r, node, name, 1, value, &found))
         return false;
     return found || !required ||
-           ff_refuse_at(&r->to, xmlGetLineNo(node), "<%s> lacks %s, allowed: a number", name_of(node), name);
+           ff_refuse_at(&r->to, r->xml->line(node), "<%s> lacks %s, allowed: a number", name_of(node), name);
 }
 
 /* rpy: fixed axes x, y, z, so R = Rz(yaw) Ry(pitch) Rx(roll). */
@@ -179,14 +179,14 @@ static bool read_inertial(const reader *r, const xmlNode *node, body *b) {
     if (!check_element(r, node, "", "origin mass inertia", "") || !read_origin(r, node, &pose))
         return false;
     if (!mass || !inertia)
-        return ff_refuse_at(&r->to, xmlGetLineNo(node),
+        return ff_refuse_at(&r->to, r->xml->line(node),
                             "link '%s' lacks <%s> in <inertial>, allowed: <mass value=\"...\"/> "
                             "and <inertia ixx=\"...\" .../>",
                             b->name, mass ? "inertia" : "mass");
     if (!check_element(r, mass, "value", "", "") || !read_number(r, mass, "value", true, &b->mass))
         return false;
     if (!(b->mass >= 0.0))
-        return ff_refuse_at(&r->to, xmlGetLineNo(mass), "the mass of link '%s' is %.9g, allowed: > 0 [kg]",
+        return ff_refuse_at(&r->to, r->xml->line(mass), "the mass of link '%s' is %.9g, allowed: > 0 [kg]",
                             b->name, b->mass);
     if (!check_element(r, inertia, "ixx ixy ixz iyy iyz izz", "", "") ||
         !read_number(r, inertia, "ixx", true, &I->m[0][0]) ||
@@ -203,7 +203,7 @@ static bool read_inertial(const reader *r, const xmlNode *node, body *b) {
     for (int i = 0; i < 9; i++)
         zero = zero && I->m[i / 3][i % 3] == 0.0;
     if (b->mass == 0.0 && !zero)
-        return ff_refuse_at(&r->to, xmlGetLineNo(mass),
+        return ff_refuse_at(&r->to, r->xml->line(mass),
                             "link '%s' has inertia but no mass, allowed: mass > 0 [kg]", b->name);
     const ff_rigid_config rigid = {.mass = b->mass, .inertia = *I};
     if (!zero && ff_rigid_validate(&rigid) != FF_OK) {
@@ -211,7 +211,7 @@ static bool read_inertial(const reader *r, const xmlNode *node, body *b) {
         ff_mat3 axes;
         ff_mat3_eigen(*I, &moment, &axes);
         return ff_refuse_at(
-            &r->to, xmlGetLineNo(inertia),
+            &r->to, r->xml->line(inertia),
             "the inertia of link '%s' has principal moments %.6g, %.6g, %.6g, allowed: all > 0 and none "
             "above the sum of the other two [kg m2]",
             b->name, moment.x, moment.y, moment.z);
@@ -224,10 +224,10 @@ static bool read_inertial(const reader *r, const xmlNode *node, body *b) {
 
 static bool read_link(reader *r, const xmlNode *node) {
     if (r->bodies == FF_URDF_LINKS + 1)
-        return ff_refuse_at(&r->to, xmlGetLineNo(node), "more than %d links, allowed: fewer",
+        return ff_refuse_at(&r->to, r->xml->line(node), "more than %d links, allowed: fewer",
                             FF_URDF_LINKS + 1);
     body *b = &r->body[r->bodies];
-    *b = (body){.line = (int)xmlGetLineNo(node), .above = -1};
+    *b = (body){.line = (int)r->xml->line(node), .above = -1};
     if (!check_element(r, node, "name type", "inertial",
                        "visual collision contact self_collision_checking") ||
         !read_name(r, node, "name", b->name))
@@ -278,7 +278,7 @@ static bool read_end(const reader *r, const xmlNode *node, const ff_urdf_link *r
             *body_at = i;
             return true;
         }
-    return ff_refuse_at(&r->to, xmlGetLineNo(end),
+    return ff_refuse_at(&r->to, r->xml->line(end),
                         "joint '%s': no link is named '%s', allowed: a <link> of this file", row->joint_name,
                         ff_show(name).text);
 }
@@ -293,7 +293,7 @@ static bool read_axis(const reader *r, const xmlNode *node, ff_urdf_link *row) {
         return false;
     const double size = fmax(fabs(row->row.axis.x), fmax(fabs(row->row.axis.y), fabs(row->row.axis.z)));
     if (row->row.joint != FF_JOINT_FIXED && !(size > 0.0))
-        return ff_refuse_at(&r->to, xmlGetLineNo(axis),
+        return ff_refuse_at(&r->to, r->xml->line(axis),
                             "the axis of joint '%s' is zero, allowed: any other direction", row->joint_name);
     if (size > 0.0) /* scaled first: squares of 1e-200 vanish */
         row->row.axis = ff_vec3_unit(
@@ -324,11 +324,11 @@ static bool read_limit(const reader *r, const xmlNode *node, ff_urdf_link *row, 
         !read_number(r, limit, "velocity", true, &row->row.velocity))
         return false;
     if (!(row->row.torque > 0.0) || !(row->row.velocity > 0.0))
-        return ff_refuse_at(&r->to, xmlGetLineNo(limit),
+        return ff_refuse_at(&r->to, r->xml->line(limit),
                             "joint '%s' has effort %.9g and velocity %.9g, allowed: both > 0",
                             row->joint_name, row->row.torque, row->row.velocity);
     return row->row.lower <= row->row.upper ||
-           ff_refuse_at(&r->to, xmlGetLineNo(limit),
+           ff_refuse_at(&r->to, r->xml->line(limit),
                         "joint '%s' has lower %.9g and upper %.9g, allowed: lower <= upper", row->joint_name,
                         row->row.lower, row->row.upper);
 }
@@ -342,17 +342,17 @@ static bool read_friction(const reader *r, const xmlNode *node, ff_urdf_link *ro
         !read_number(r, dynamics, "friction", false, &row->row.coulomb))
         return false;
     return (row->row.viscous >= 0.0 && row->row.coulomb >= 0.0) ||
-           ff_refuse_at(&r->to, xmlGetLineNo(dynamics),
+           ff_refuse_at(&r->to, r->xml->line(dynamics),
                         "joint '%s' has damping %.9g and friction %.9g, allowed: both >= 0", row->joint_name,
                         row->row.viscous, row->row.coulomb);
 }
 
 static bool read_joint(reader *r, const xmlNode *node) {
     if (r->joints == FF_URDF_LINKS)
-        return ff_refuse_at(&r->to, xmlGetLineNo(node), "more than %d joints, allowed: fewer", FF_URDF_LINKS);
+        return ff_refuse_at(&r->to, r->xml->line(node), "more than %d joints, allowed: fewer", FF_URDF_LINKS);
     joint *j = &r->joint[r->joints];
     char type[FF_URDF_NAME];
-    *j = (joint){.row = {.line = (int)xmlGetLineNo(node)}};
+    *j = (joint){.row = {.line = (int)r->xml->line(node)}};
     if (!read_name(r, node, "name", j->row.joint_name))
         return false;
     for (int i = 0; i < r->joints; i++)
@@ -362,7 +362,7 @@ static bool read_joint(reader *r, const xmlNode *node) {
                                 j->row.joint_name, r->joint[i].row.line);
     if (child_of(node, "mimic"))
         return ff_refuse_at(
-            &r->to, xmlGetLineNo(child_of(node, "mimic")),
+            &r->to, r->xml->line(child_of(node, "mimic")),
             "joint '%s' mimics another one, which is not supported, allowed: joints that move freely, or "
             "fixed",
             j->row.joint_name);
@@ -463,13 +463,13 @@ static bool check_masses(const reader *r, const ff_urdf *urdf) {
 
 static bool read_robot(reader *r, const xmlNode *robot, ff_urdf *urdf) {
     if (!robot || !is(robot, "robot"))
-        return ff_refuse_at(&r->to, robot ? xmlGetLineNo(robot) : 1,
+        return ff_refuse_at(&r->to, robot ? r->xml->line(robot) : 1,
                             "the file holds <%s>, allowed: <robot>, a URDF file",
                             robot ? ff_show(name_of(robot)).text : "nothing");
     for (const xmlNode *c = robot->children; c; c = c->next) {
         if (c->type == XML_ELEMENT_NODE && c->ns && c->ns->prefix &&
             strcmp((const char *)c->ns->prefix, "xacro") == 0)
-            return ff_refuse_at(&r->to, xmlGetLineNo(c),
+            return ff_refuse_at(&r->to, r->xml->line(c),
                                 "this is a xacro file, allowed: URDF, which the xacro program makes of it");
         if (is(c, "link") && !read_link(r, c))
             return false;
@@ -478,7 +478,7 @@ static bool read_robot(reader *r, const xmlNode *robot, ff_urdf *urdf) {
         if (is(c, "joint") && !read_joint(r, c))
             return false;
     if (r->joints == 0)
-        return ff_refuse_at(&r->to, xmlGetLineNo(robot),
+        return ff_refuse_at(&r->to, r->xml->line(robot),
                             "the robot has %d links and no joint, allowed: a root and links that "
                             "joints carry",
                             r->bodies);
@@ -496,55 +496,70 @@ static bool read_robot(reader *r, const xmlNode *robot, ff_urdf *urdf) {
  * -- */
 
 /* Without a document type there are no entities to expand or to fetch. */
+typedef struct watch {
+    const ff_xml *xml;
+    bool subset; /* there was one */
+} watch;
+
 static void refuse_subset(void *context, const xmlChar *name, const xmlChar *external,
                           const xmlChar *system) {
     xmlParserCtxt *parser = context;
+    watch *w = parser->_private;
     (void)name, (void)external, (void)system;
-    *(bool *)parser->_private = true;
-    xmlStopParser(parser);
+    w->subset = true;
+    w->xml->stop(parser);
+}
+
+static bool read_document(reader *r, xmlParserCtxt *parser, const char *text, size_t length, ff_urdf *urdf) {
+    watch w = {.xml = r->xml};
+    if (length > FF_URDF_BYTES)
+        return ff_refuse_at(&r->to, 1, "the file has %zu bytes, allowed: at most 4 MB", length);
+    parser->_private = &w;
+    parser->sax->internalSubset = refuse_subset;
+    xmlDoc *document = r->xml->read(parser, text, (int)length, NULL, NULL,
+                                    XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
+                                        XML_PARSE_NOCDATA | XML_PARSE_BIG_LINES);
+    const xmlError *error = r->xml->error(parser);
+    bool good = false;
+    if (w.subset)
+        ff_refuse_at(&r->to, 1, "the file has a document type, allowed: none (no entities)");
+    else if (!document) {
+        char said[200];
+        snprintf(said, sizeof said, "%s", error && error->message ? error->message : "no document");
+        said[strcspn(said, "\r\n")] = 0;
+        ff_refuse_at(&r->to, error && error->line > 0 ? error->line : 1, "this is not XML: %s", said);
+    } else
+        good = read_robot(r, r->xml->root(document), urdf);
+    r->xml->free_document(document);
+    return good;
 }
 
 ff_status ff_urdf_parse(const char *label, const char *text, size_t length, ff_urdf *urdf, char *message,
                         size_t size) {
+    char why[400];
     if (message && size)
         message[0] = 0;
     memset(urdf, 0, sizeof *urdf);
+    const ff_refusal to = {label, message, size};
+    const ff_xml *xml = ff_module_table("xml", NULL, why, sizeof why);
+    if (!xml) {
+        ff_refuse_at(&to, 1, "%s", why);
+        return FF_ERR_UNSUPPORTED;
+    }
     reader *r = calloc(1, sizeof *r);
-    xmlParserCtxt *parser = xmlNewParserCtxt();
+    xmlParserCtxt *parser = xml->new_parser();
     ff_status status = FF_OK;
     if (!r || !parser) {
-        const ff_refusal to = {label, message, size};
         ff_refuse_at(&to, 1, "no memory for the model");
         status = FF_ERR_MEMORY;
     } else {
-        bool subset = false;
-        r->to = (ff_refusal){label, message, size};
-        parser->_private = &subset;
-        parser->sax->internalSubset = refuse_subset;
-        bool good = length <= FF_URDF_BYTES ||
-                    ff_refuse_at(&r->to, 1, "the file has %zu bytes, allowed: at most 4 MB", length);
-        xmlDoc *document = NULL;
-        if (good) {
-            document = xmlCtxtReadMemory(parser, text, (int)length, NULL, NULL,
-                                         XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING |
-                                             XML_PARSE_NOCDATA | XML_PARSE_BIG_LINES);
-            const xmlError *error = xmlCtxtGetLastError(parser);
-            if (subset)
-                good = ff_refuse_at(&r->to, 1, "the file has a document type, allowed: none (no entities)");
-            else if (!document) {
-                char said[200];
-                snprintf(said, sizeof said, "%s", error && error->message ? error->message : "no document");
-                said[strcspn(said, "\r\n")] = 0;
-                good = ff_refuse_at(&r->to, error && error->line > 0 ? error->line : 1, "this is not XML: %s",
-                                    said);
-            }
-        }
-        if (!good || !read_robot(r, xmlDocGetRootElement(document), urdf))
+        r->to = to;
+        r->xml = xml;
+        if (!read_document(r, parser, text, length, urdf))
             status = FF_ERR_FORMAT;
-        xmlFreeDoc(document);
     }
     if (parser)
-        xmlFreeParserCtxt(parser);
+        xml->free_parser(parser);
     free(r);
     return status;
 }

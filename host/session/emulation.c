@@ -43,6 +43,8 @@ static char *summary(const ff_session *session, ff_status status) {
     ff_json_number(&json, "pose_error_rad", good ? r->pose_error : none);
     ff_json_number(&json, "force_error_N", good ? r->force_error : none);
     ff_json_number(&json, "constraint_rad", good ? r->constraint : none);
+    ff_json_number(&json, "clik_bound_rad", good ? r->clik_bound : none);
+    ff_json_number(&json, "force_gain_bound_1pkg", good ? r->force_gain_bound : none);
     ff_json_number(&json, "contact_direct_s", r->contact_direct_s);
     ff_json_number(&json, "motor_error_rad", good ? r->state_error : none);
     ff_json_number(&json, "contact_force_error_N", good ? r->contact_error : none);
@@ -188,7 +190,6 @@ ff_outcome ff__session_emulate(ff_session *session, const ff_session_options *op
     char message[256] = "", warnings[1024];
     if (options->out && ff_session_make_folder(options->out, notes) != FF_DONE)
         return FF_REFUSED;
-    ff_session_clear(options->out);
     snprintf(session->label, sizeof session->label, "emulation");
     const ff_scenario *scenario = &session->scenario;
     const ff_status status = scenario->target == FF_TARGET_ARM
@@ -209,17 +210,22 @@ ff_outcome ff__session_emulate(ff_session *session, const ff_session_options *op
     session->summary = summary(session, status);
     if (!session->summary)
         outcome = ff_notes_error(notes, FF_FAILED, "%s: no memory for the summary", scenario->name);
+    session->whole = session->summary != NULL;
     if (options->out) {
         if (options->mcap) /* a file that was asked for: also said where warnings are not shown */
             ff_notes_error(notes, FF_DONE,
                            "warning: %s: an emulation has no log.mcap; --log csv writes its log",
                            scenario->name);
-        if (!collect(session))
-            outcome = ff_notes_error(notes, FF_FAILED, "%s: no memory for the report", scenario->name);
+        if (!collect(session)) {
+            ff_notes_error(notes, FF_FAILED, "%s: no memory for the report", scenario->name);
+            session->whole = false;
+        }
         if (options->csv && write_log(session, options->out, notes) != FF_DONE)
-            outcome = FF_FAILED;
+            session->whole = false;
         if (session->summary &&
             ff_session_write(options->out, "summary.json", session->summary, notes) != FF_DONE)
+            session->whole = false;
+        if (!session->whole)
             outcome = FF_FAILED;
     }
     return outcome;

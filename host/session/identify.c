@@ -173,6 +173,8 @@ ff_outcome ff_log_identify(const ff_log_identify_config *config, ff_log_identifi
     char message[512] = "";
     if (ff_log_table_read(config->file, &table, message, sizeof message) != FF_OK)
         return ff_notes_error(notes, FF_REFUSED, "%s", message);
+    if (*message)
+        ff_notes_warning(notes, "warning: %s", message);
     ff_log_identify_config c = *config;
     ff_scenario *own = NULL;
     if (config->own && own_scenario(config, &own) != FF_OK) {

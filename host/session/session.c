@@ -10,6 +10,7 @@
 #include "ideal/orbit.h"
 #include "record/csv.h"
 #include "report/geometry.h"
+#include "scenario/tree.h"
 #include "session/internal.h"
 #include "text/file.h"
 
@@ -87,16 +88,22 @@ static ff_status read_again(const char *path, char **text, size_t *length) {
     struct stat info;
     *text = NULL;
     *length = 0;
-    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+    const bool input = strcmp(path, "-") == 0; /* kept since it was read */
+    if (!input && (stat(path, &info) != 0 || !S_ISREG(info.st_mode)))
         return FF_OK;
-    const ff_status status = ff_file_read(path, (size_t)info.st_size, text, length, NULL, 0);
+    const ff_status status =
+        ff_file_read(path, input ? FF_TREE_BYTES : (size_t)info.st_size, text, length, NULL, 0);
     return status == FF_ERR_MEMORY ? status : FF_OK;
 }
 
-/* Written in place, not renamed at the end: what is flushed shall survive a kill. */
-static ff_status open_mcap(const ff_session *session, const char *path, ff_log *log) {
-    ff_log_source source = {
-        .path = session->path, .set = session->set, .sets = session->sets, .method = session->method};
+/* Written in place, not renamed at the end: what is flushed shall survive a kill, and with `sync` (on
+ * devices, by the recorder's thread) a power cut. */
+static ff_status open_mcap(const ff_session *session, const char *path, bool sync, ff_log *log) {
+    ff_log_source source = {.path = session->path,
+                            .set = session->set,
+                            .sets = session->sets,
+                            .method = session->method,
+                            .sync = sync};
     char *text, *model[FF_MAX_MODELS] = {NULL};
     ff_status status = read_again(session->path, &text, &source.length);
     source.text = text;
@@ -124,7 +131,7 @@ static const char *reason(ff_status status) {
 
 /* The consumers of the rows, and the logs among them. */
 typedef struct outputs {
-    ff_sink sink[5];
+    ff_sink sink[6];
     int sinks;
     ff_csv csv;
     ff_log mcap;
@@ -135,6 +142,7 @@ typedef struct outputs {
 static ff_outcome open_outputs(ff_session *session, const ff_session_options *options, outputs *o,
                                ff_notes *notes) {
     o->sink[o->sinks++] = ff_metrics_sink(&session->metrics);
+    o->sink[o->sinks++] = ff_history_sink(&session->history);
     if (options->out) {
         if (ff_report_collector_init(&session->scenario, &session->report) != FF_OK)
             return ff_notes_error(notes, FF_FAILED, "no memory");
@@ -153,7 +161,7 @@ static ff_outcome open_outputs(ff_session *session, const ff_session_options *op
         o->sink[o->sinks++] = ff_csv_sink(&o->csv);
     }
     if (options->out && options->mcap) {
-        const ff_status status = open_mcap(session, o->mcap_path, &o->mcap);
+        const ff_status status = open_mcap(session, o->mcap_path, options->runner != NULL, &o->mcap);
         if (status != FF_OK) {
             ff_notes_error(notes, FF_REFUSED, "%s: cannot be written (%s)", o->mcap_path, reason(status));
             if (o->has_csv)
@@ -184,6 +192,8 @@ static ff_outcome conclude(ff_session *session, const ff_session_options *option
                            const ff_ideal_result *ideal, ff_notes *notes) {
     ff_metrics_finish(&session->metrics, ideal, session->run.status);
     session->summary = ff_summary_json(&session->metrics, &session->run);
+    if (session->summary && session->history.count)
+        session->summary = ff_summary_add(session->summary, "events", ff_history_json(&session->history));
     if (ideal && options->extend && session->summary)
         session->summary = options->extend(options->runner_self, session->summary);
     if (!session->summary)
@@ -226,12 +236,11 @@ ff_outcome ff_session_execute(ff_session *session, const ff_session_options *opt
         return ff__session_emulate(session, options, notes);
     if (options->out && ff_session_make_folder(options->out, notes) != FF_DONE)
         return FF_REFUSED;
-    ff_session_clear(options->out);
     const ff_outcome solved = solve_ideal(session, options, notes);
     if (ff_metrics_init(&session->scenario, &session->metrics) != FF_OK)
         return ff_notes_error(notes, FF_FAILED, "no memory");
     if (solved != FF_DONE) { /* there is nothing to compare with: the summary says why */
-        conclude(session, options, NULL, notes);
+        session->whole = conclude(session, options, NULL, notes) == FF_DONE;
         return solved;
     }
     outputs o = {0};
@@ -252,7 +261,7 @@ ff_outcome ff_session_execute(ff_session *session, const ff_session_options *opt
         options->runner(options->runner_self, &session->scenario, &run, &session->run);
     else
         ff_run(&session->scenario, &run, &session->run);
-    outcome = close_outputs(session, &o, notes);
+    const ff_outcome closed = outcome = close_outputs(session, &o, notes);
     if (session->run.status == FF_ERR_UNSUPPORTED)
         return ff_notes_error(notes, FF_REFUSED, "%s: %s", session->scenario.name, session->run.message);
     if (session->run.status < 0 && outcome == FF_DONE)
@@ -260,6 +269,7 @@ ff_outcome ff_session_execute(ff_session *session, const ff_session_options *opt
                                  *session->run.message ? session->run.message
                                                        : ff_status_text(session->run.status));
     const ff_outcome written = conclude(session, options, &session->ideal, notes);
+    session->whole = closed == FF_DONE && written == FF_DONE;
     warn_untouched(session, notes);
     return outcome == FF_DONE ? written : outcome;
 }

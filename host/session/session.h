@@ -9,6 +9,7 @@
 #include "ideal/ideal.h"
 #include "record/log.h"
 #include "report/collect.h"
+#include "report/history.h"
 #include "report/metrics.h"
 #include "text/notes.h"
 
@@ -19,8 +20,10 @@ typedef struct ff_session {
     ff_metrics metrics;
     ff_emulate_result emulation; /* scenario.emulates */
     ff_report_collector report;  /* empty without a folder */
+    ff_history history;          /* states and events */
     bool devices;                /* ran on devices: the safety limits acted */
     char *summary;               /* JSON text; NULL: nothing was run */
+    bool whole;                  /* every file that was asked for is written */
     char label[FF_NAME_SIZE];    /* the method's name, or what a variant is called */
     char refusal[1024];          /* why it was not loaded; "" */
     /* where the scenario came from, for the log; the strings are the caller's */
@@ -74,14 +77,8 @@ ff_outcome ff_session_report(const ff_session *const *sessions, int count, const
 const char *ff_session_scheme(const ff_session *session);
 const char *ff_session_controller(const ff_session *session);
 
-/* The folder `out`, or without one out/NAME, and `sub` below it (NULL: none); everything outside
- * [A-Za-z0-9._=:,+-] in NAME and `sub` becomes '_'. malloc'ed; NULL without memory. */
-char *ff_session_folder(const char *out, const char *name, const char *sub);
 /* mkdir -p. FF_REFUSED: it cannot be written into. */
 ff_outcome ff_session_make_folder(const char *path, ff_notes *notes);
-/* Removes summary.json and report.html of an earlier run there: what follows may end without any. NULL:
- * nothing. */
-void ff_session_clear(const char *folder);
 /* Writes text to folder/name, whole or not at all. FF_FAILED. */
 ff_outcome ff_session_write(const char *folder, const char *name, const char *text, ff_notes *notes);
 

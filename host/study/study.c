@@ -56,8 +56,9 @@ ff_status ff_delay_margin_write_html(const ff_scenario *scenario, const ff_delay
     };
     char lead[512];
     ff_delay_margin_sentence(scenario, out, lead, sizeof lead);
+    const bool go = strncmp(lead, "GO", 2) == 0;
     ff_study study;
-    ff_study_open(&study, lead);
+    ff_study_open(&study, go ? FF_STUDY_GOOD : FF_STUDY_BAD, go ? "Go" : "No go", lead);
     static const char *const heads[] = {"Method", "#Rebound", "#Peak force over ideal", "#Largest delay (ms)",
                                         "Requirements now"};
     ff_study_table(&study, "Methods", false, heads, 5);
@@ -96,7 +97,8 @@ ff_status ff_delay_margin_write_html(const ff_scenario *scenario, const ff_delay
                                   .log = least > 0.0 && most > 50.0 * least,
                                   .limit = isfinite(shown[s].limit) ? shown[s].limit : FF_NAN,
                                   .x = {"delay", "ms", false, n, delay, x_edge},
-                                  .y = {"stiffness", "N/m", true, n, stiffness, y_edge}};
+                                  .y = {"stiffness", "N/m", true, n, stiffness, y_edge},
+                                  .point = {1e3 * out->robot_delay, out->stiffness}};
         ff_study_map_open(&study, &map);
         for (int m = 0; m < out->methods; m++) {
             for (int i = 0; i < n * n; i++) {
@@ -120,8 +122,17 @@ ff_status ff_contact_stability_write_html(const ff_contact_stability_config *con
         out->q_low, out->q_high, out->q_critical);
     const double q_top = isfinite(out->q_high) ? out->q_high : out->q_critical;
     const double scale = sqrt(config->position_gain);
+    const double asked = config->inertia_ratio;
+    const bool stable = asked >= out->q_low && asked <= out->q_high;
     ff_study study;
-    ff_study_open(&study, lead);
+    ff_study_open(&study,
+                  isnan(asked) ? FF_STUDY_NONE
+                  : stable     ? FF_STUDY_GOOD
+                               : FF_STUDY_BAD,
+                  isnan(asked) ? "Not judged: no inertia ratio was given"
+                  : stable     ? "Stable"
+                               : "Unstable",
+                  lead);
     double x[POINTS], y[POINTS];
     const ff_study_curves transmissivity = {.title = "force transmissivity |T(jw)|",
                                             .unit = "",
@@ -129,7 +140,8 @@ ff_status ff_contact_stability_write_html(const ff_contact_stability_config *con
                                             .limit = FF_NAN,
                                             .x_name = "frequency",
                                             .x_unit = "rad/s",
-                                            .x_log = true};
+                                            .x_log = true,
+                                            .point = FF_NAN};
     ff_study_curves_open(&study, &transmissivity);
     for (int curve = 0; curve < 5; curve++) {
         const double q = curve < 4 ? 0.2 * (curve + 1) * q_top : config->inertia_ratio;
@@ -150,7 +162,8 @@ ff_status ff_contact_stability_write_html(const ff_contact_stability_config *con
                                     .unit = "1/s",
                                     .limit = FF_NAN,
                                     .x_name = "inertia ratio Q",
-                                    .x_unit = ""};
+                                    .x_unit = "",
+                                    .point = asked};
     const double q_end = 1.6 * fmax(q_top, isnan(config->inertia_ratio) ? 0.0 : config->inertia_ratio);
     for (int i = 0; i < RATIOS; i++) {
         x[i] = q_end * (i + 1) / RATIOS;

@@ -17,6 +17,10 @@ double ff_clock_seconds(void) {
     return 1e-9 * (double)ff_clock_now();
 }
 
+double ff_clock_worked(void) {
+    return 1e-9 * (double)read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
 int64_t ff_clock_real(void) {
     return read_clock(CLOCK_REALTIME);
 }

@@ -3,15 +3,23 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* At most room - 1 bytes and a zero. False with errno. */
-static bool fill(int file, char *text, size_t room, size_t *length) {
+enum { SILENCE = 2000 }; /* [ms] */
+
+/* At most room - 1 bytes and a zero. False with errno; ETIMEDOUT: nothing came for a time. */
+static bool fill(int file, char *text, size_t room, size_t *length, bool patient) {
     while (*length + 1 < room) {
+        struct pollfd ready = {.fd = file, .events = POLLIN};
+        if (!patient && poll(&ready, 1, SILENCE) == 0) {
+            errno = ETIMEDOUT;
+            return false;
+        }
         const ssize_t n = read(file, text + *length, room - 1 - *length);
         if (n < 0 && errno != EINTR)
             return false;
@@ -23,7 +31,9 @@ static bool fill(int file, char *text, size_t room, size_t *length) {
     return true;
 }
 
-static ff_status read_open(int file, size_t limit, char **text, size_t *length, char *why, size_t size) {
+/* patient: of a pipe, that its writer may take its time. */
+static ff_status read_open(int file, bool patient, size_t limit, char **text, size_t *length, char *why,
+                           size_t size) {
     struct stat info;
     if (fstat(file, &info) != 0)
         return ff_refuse(FF_ERR_IO, why, size, "%s", strerror(errno));
@@ -42,8 +52,12 @@ static ff_status read_open(int file, size_t limit, char **text, size_t *length, 
     *text = malloc(room);
     if (!*text)
         return ff_refuse(FF_ERR_MEMORY, why, size, "no memory");
-    if (!fill(file, *text, room, length))
-        return ff_refuse(FF_ERR_IO, why, size, "%s", strerror(errno));
+    if (!fill(file, *text, room, length, patient || S_ISREG(info.st_mode)))
+        return ff_refuse(FF_ERR_IO, why, size, "%s",
+                         errno == ETIMEDOUT
+                             ? "it is a pipe whose writer said nothing for 2 s; give a file, or - "
+                               "for the standard input"
+                             : strerror(errno));
     return *length > limit ? ff_refuse(FF_ERR_SIZE, why, size, "it is too large") : FF_OK;
 }
 
@@ -56,7 +70,7 @@ static ff_status read_input(size_t limit, char **text, size_t *length, char *why
     ff_status status = FF_OK;
     pthread_mutex_lock(&lock);
     if (!input)
-        status = read_open(STDIN_FILENO, limit, &input, &bytes, why, size);
+        status = read_open(STDIN_FILENO, true, limit, &input, &bytes, why, size);
     *length = bytes;
     if (status != FF_OK) {
         free(input);
@@ -74,15 +88,33 @@ static ff_status read_input(size_t limit, char **text, size_t *length, char *why
     return status;
 }
 
+static char confined[FF_FILE_PATH]; /* "": everywhere */
+
+ff_status ff_file_confine(const char *folder) {
+    return realpath(folder, confined) ? FF_OK : FF_ERR_IO;
+}
+
+/* Its true place, links followed, lies there. */
+static bool allowed(const char *path) {
+    char place[FF_FILE_PATH];
+    const size_t n = strlen(confined);
+    return n == 0 || (realpath(path, place) && strncmp(place, confined, n) == 0 &&
+                      (place[n] == '/' || confined[n - 1] == '/'));
+}
+
 ff_status ff_file_read(const char *path, size_t limit, char **text, size_t *length, char *why, size_t size) {
     *text = NULL;
     *length = 0;
     if (strcmp(path, "-") == 0)
         return read_input(limit, text, length, why, size);
+    if (!allowed(path))
+        return ff_refuse(FF_ERR_IO, why, size, "there is no such file in the scenario's folder (--sandbox)");
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0)
         return ff_refuse(FF_ERR_IO, why, size, "%s", strerror(errno));
-    const ff_status status = read_open(file, limit, text, length, why, size);
+    /* standard input and <(...) stand there: whoever starts the program made them */
+    const bool patient = strncmp(path, "/dev/", 5) == 0;
+    const ff_status status = read_open(file, patient, limit, text, length, why, size);
     const int error = errno;
     close(file);
     errno = error;

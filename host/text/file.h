@@ -14,6 +14,8 @@ enum { FF_FILE_PATH = 4400 }; /* bytes of a path, with its end */
  * + 1), FF_ERR_MEMORY; *text is NULL then. */
 ff_status ff_file_read(const char *path, size_t limit, char **text, size_t *length, char *why, size_t size);
 
+/* From now on files are read from this folder alone, wherever links lead. FF_ERR_IO: errno. */
+ff_status ff_file_confine(const char *folder);
 /* A file that appears whole or not at all: written beside its place as .NAME.part, then renamed. */
 typedef struct ff_file_whole {
     FILE *file;

@@ -1,8 +1,12 @@
 /* SHA-256 [FIPS 180-4, 6.2]; names as in the standard. */
 #include "text/sha256.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const uint32_t K[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -18,8 +22,17 @@ static uint32_t rotr(uint32_t x, unsigned n) {
     return x >> n | x << (32 - n);
 }
 
+/* One round; what the standard moves from letter to letter is the order of the arguments. */
+#define ROUND(a, b, c, d, e, f, g, h, t)                                                                 \
+    do {                                                                                                 \
+        const uint32_t T1 =                                                                              \
+            (h) + (rotr(e, 6) ^ rotr(e, 11) ^ rotr(e, 25)) + (((e) & (f)) ^ (~(e) & (g))) + K[t] + W[t]; \
+        (d) += T1;                                                                                       \
+        (h) = T1 + (rotr(a, 2) ^ rotr(a, 13) ^ rotr(a, 22)) + (((a) & (b)) ^ ((a) & (c)) ^ ((b) & (c))); \
+    } while (0)
+
 static void block(uint32_t H[8], const unsigned char *M) {
-    uint32_t W[64], v[8];
+    uint32_t W[64];
     for (int t = 0; t < 16; t++)
         W[t] = (uint32_t)M[4 * t] << 24 | (uint32_t)M[4 * t + 1] << 16 | (uint32_t)M[4 * t + 2] << 8 |
                M[4 * t + 3];
@@ -28,38 +41,93 @@ static void block(uint32_t H[8], const unsigned char *M) {
         const uint32_t s1 = rotr(W[t - 2], 17) ^ rotr(W[t - 2], 19) ^ W[t - 2] >> 10;
         W[t] = s1 + W[t - 7] + s0 + W[t - 16];
     }
-    memcpy(v, H, sizeof v);
-    for (int t = 0; t < 64; t++) {
-        const uint32_t S1 = rotr(v[4], 6) ^ rotr(v[4], 11) ^ rotr(v[4], 25);
-        const uint32_t ch = (v[4] & v[5]) ^ (~v[4] & v[6]);
-        const uint32_t T1 = v[7] + S1 + ch + K[t] + W[t];
-        const uint32_t S0 = rotr(v[0], 2) ^ rotr(v[0], 13) ^ rotr(v[0], 22);
-        const uint32_t maj = (v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]);
-        memmove(v + 1, v, 7 * sizeof *v);
-        v[4] += T1;
-        v[0] = T1 + S0 + maj;
+    uint32_t a = H[0], b = H[1], c = H[2], d = H[3], e = H[4], f = H[5], g = H[6], h = H[7];
+    for (int t = 0; t < 64; t += 8) {
+        ROUND(a, b, c, d, e, f, g, h, t);
+        ROUND(h, a, b, c, d, e, f, g, t + 1);
+        ROUND(g, h, a, b, c, d, e, f, t + 2);
+        ROUND(f, g, h, a, b, c, d, e, t + 3);
+        ROUND(e, f, g, h, a, b, c, d, t + 4);
+        ROUND(d, e, f, g, h, a, b, c, t + 5);
+        ROUND(c, d, e, f, g, h, a, b, t + 6);
+        ROUND(b, c, d, e, f, g, h, a, t + 7);
     }
+    const uint32_t v[8] = {a, b, c, d, e, f, g, h};
     for (int i = 0; i < 8; i++)
         H[i] += v[i];
 }
 
-void ff_sha256(const void *bytes, size_t size, char text[FF_SHA256_TEXT]) {
-    uint32_t H[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                     0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+void ff_sha256_begin(ff_sha256_state *s) {
+    *s = (ff_sha256_state){.H = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c,
+                                 0x1f83d9ab, 0x5be0cd19}};
+}
+
+void ff_sha256_add(ff_sha256_state *s, const void *bytes, size_t size) {
     const unsigned char *at = bytes;
-    size_t left = size;
-    for (; left >= 64; at += 64, left -= 64)
-        block(H, at);
+    size_t held = (size_t)(s->size % 64);
+    s->size += size;
+    for (; size && held; held %= 64) { /* fill up what is held */
+        const size_t n = size < 64 - held ? size : 64 - held;
+        memcpy(s->held + held, at, n);
+        at += n;
+        size -= n;
+        held += n;
+        if (held == 64)
+            block(s->H, s->held);
+    }
+    for (; size >= 64; at += 64, size -= 64)
+        block(s->H, at);
+    if (size)
+        memcpy(s->held, at, size);
+}
+
+void ff_sha256_end(ff_sha256_state *s, char text[FF_SHA256_TEXT]) {
+    const size_t left = (size_t)(s->size % 64);
     unsigned char tail[128] = {0};
-    if (left)
-        memcpy(tail, at, left);
+    memcpy(tail, s->held, left);
     tail[left] = 0x80;
     const size_t end = left < 56 ? 64 : 128;
     for (size_t i = 0; i < 8; i++)
-        tail[end - 1 - i] = (unsigned char)((uint64_t)size * 8 >> 8 * i);
-    block(H, tail);
+        tail[end - 1 - i] = (unsigned char)(s->size * 8 >> 8 * i);
+    block(s->H, tail);
     if (end == 128)
-        block(H, tail + 64);
+        block(s->H, tail + 64);
     for (int i = 0; i < 8; i++)
-        snprintf(text + 8 * i, 9, "%08x", H[i]);
+        snprintf(text + 8 * i, 9, "%08x", s->H[i]);
+}
+
+void ff_sha256(const void *bytes, size_t size, char text[FF_SHA256_TEXT]) {
+    ff_sha256_state s;
+    ff_sha256_begin(&s);
+    if (size)
+        ff_sha256_add(&s, bytes, size);
+    ff_sha256_end(&s, text);
+}
+
+ff_status ff_sha256_file(const char *path, bool sync, char text[FF_SHA256_TEXT], uint64_t *size) {
+    unsigned char buffer[1 << 16];
+    struct stat info;
+    ff_sha256_state s;
+    ff_sha256_begin(&s);
+    text[0] = 0;
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
+        return FF_ERR_IO;
+    ssize_t n = -1;
+    errno = EINVAL; /* a device or pipe: what it gave once it does not give again */
+    if (fstat(file, &info) == 0 && S_ISREG(info.st_mode))
+        do {
+            n = read(file, buffer, sizeof buffer);
+            if (n > 0)
+                ff_sha256_add(&s, buffer, (size_t)n);
+        } while (n > 0 || (n < 0 && errno == EINTR));
+    const bool good = n == 0 && (!sync || fsync(file) == 0 || errno == EINVAL || errno == EROFS);
+    const int error = errno;
+    close(file);
+    errno = error;
+    if (!good)
+        return FF_ERR_IO;
+    *size = s.size;
+    ff_sha256_end(&s, text);
+    return FF_OK;
 }

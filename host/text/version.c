@@ -8,6 +8,10 @@ const char *ff_version(void) {
     return FF_VERSION;
 }
 
+__attribute__((weak)) const char *ff_commit(void) {
+    return "unknown";
+}
+
 /* The note NT_GNU_BUILD_ID of the first object, which is the program itself. */
 static int read_note(struct dl_phdr_info *info, size_t size, void *user) {
     (void)size;

@@ -21,6 +21,7 @@
 #define ROUNDING 1e-9    /* relative, in comparisons with a limit */
 #define MARGIN 0.15      /* of a stop's path, that it may be longer than foreseen */
 #define LAST_BITS 4e-15  /* [m, rad] of a pose some metres away, in doubles */
+#define SLOWER 0.002     /* that the least share of an axis costs a straight stop, and more: 2 * 0.02^2 */
 #define LEAST_SHARE 0.02 /* of a limit for the axes that hardly move */
 
 typedef struct bounds {
@@ -275,11 +276,31 @@ static bool together(const bounds *b, ff_vec3 s, const part *c) {
     return ff_vec3_norm(most) <= more * b->A && (opposed || v + a * a / (2.0 * b->J) <= more * b->V);
 }
 
-/* A stop begins: at once on all axes, or, where these would break a limit together, by taking back the
- * acceleration along its own direction, which is always within all of them. */
+/* [s] of an axis to rest: the acceleration goes to -d p, is held, and is taken back (ff_limiter_stop_path).
+ */
+static double stop_time(double v, double a, double A, double J) {
+    const double left = J * v + 0.5 * a * fabs(a), d = copysign(1.0, left),
+                 square = fmax(0.0, J * d * v + 0.5 * a * a), p = fmin(A, sqrt(square));
+    return fabs(a + d * p) / J + (p > 0.0 ? (square - p * p) / (J * p) : 0.0) + p / J;
+}
+
+/* The parts of the axes are a guess where velocity and acceleration have different directions: one of them
+ * may take longer than all together along a line, once the acceleration is taken back. */
+static bool slower(const bounds *b, ff_vec3 s, const part *c) {
+    const double size = ff_vec3_norm(c->a);
+    const ff_vec3 v = ff_vec3_axpy(0.5 * size / b->J, c->a, c->v);
+    double longest = 0.0;
+    for (int i = 0; i < 3; i++)
+        longest = fmax(longest, stop_time(c->v.a[i], c->a.a[i], b->stop * s.a[i], b->J * s.a[i]));
+    return longest > (1.0 + SLOWER) * (size / b->J + stop_time(ff_vec3_norm(v), 0.0, b->stop, b->J));
+}
+
+/* A stop begins: at once on all axes, or, where these would break a limit together or be slower, by taking
+ * back the acceleration along its own direction, which is always within all of them: it never lasts longer
+ * than |a|/J and a stop along a line from the velocity that is left. */
 static void begin_stop(const bounds *b, double T, const part *c, ff_output_course *course) {
     course->share = stop_shares(b, T, c);
-    course->releasing = isfinite(b->J) && !together(b, course->share, c);
+    course->releasing = isfinite(b->J) && (!together(b, course->share, c) || slower(b, course->share, c));
     course->stopping = true;
 }
 

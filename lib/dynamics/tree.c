@@ -5,21 +5,14 @@
  * (reach / link size)^2 in the last digits, which is 1e-13 for an arm of 2 m. */
 #include "dynamics/tree_layout.h"
 
-/* Loop over the four links of a block; the bodies are straight-line code that a compiler can vectorise. */
-#define FOR_LANES for (int l = 0; l < LANES; l++)
-/* ff_tree_<name> in both widths from one body. */
-/* NOLINTBEGIN(bugprone-macro-parentheses): the arguments are parameter lists */
-#define TWO_WIDTHS(name, parameters, arguments) \
-    WIDE void name##_wide parameters {          \
-        name##_body arguments;                  \
-    }                                           \
-    void ff_tree_##name parameters {            \
-        if (model->wide)                        \
-            name##_wide arguments;              \
-        else                                    \
-            name##_body arguments;              \
-    }
-/* NOLINTEND(bugprone-macro-parentheses) */
+/* Loop over a row of six and its padding: gcc would take such short loops apart before it vectorises. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define FOR_ROW(c) _Pragma("GCC unroll 1") for (int c = 0; c < ROW; c++)
+#define UNROLLED _Pragma("GCC unroll 6")
+#else
+#define FOR_ROW(c) for (int c = 0; c < ROW; c++)
+#define UNROLLED
+#endif
 #define GATHER6(x, array, l)                                          \
     const double x[6] = {(array)[0][l], (array)[1][l], (array)[2][l], \
                          (array)[3][l], (array)[4][l], (array)[5][l]}
@@ -373,26 +366,52 @@ TWO_WIDTHS(inverse_dynamics,
 /* ---------------------------------------------------------------------------------- forward dynamics -- */
 
 /* x = A^-1 x by A = L D L^T. Returns false when a pivot is not positive. */
-INLINE bool solve6(double A[6][6], double *x) {
-    double inverse[6];
-    for (int j = 0; j < 6; j++) {
+INLINE bool solve6(tree_vector *from, double *x) {
+    double A[6][6], inverse[6];
+    UNROLLED for (int i = 0; i < 6; i++) {
+        UNROLLED for (int k = 0; k <= i; k++) A[i][k] = from[i][k];
+    }
+    UNROLLED for (int j = 0; j < 6; j++) {
         if (!(A[j][j] > 0.0))
             return false;
         inverse[j] = 1.0 / A[j][j];
-        for (int i = j + 1; i < 6; i++) {
+        UNROLLED for (int i = j + 1; i < 6; i++) {
             const double factor = A[i][j] * inverse[j];
-            for (int k = j + 1; k <= i; k++)
-                A[i][k] -= factor * A[k][j];
+            UNROLLED for (int k = j + 1; k <= i; k++) A[i][k] -= factor * A[k][j];
             x[i] -= factor * x[j];
         }
     }
-    for (int j = 6; j-- > 0;) {
+    UNROLLED for (int j = 5; j >= 0; j--) {
         double y = x[j];
-        for (int i = j + 1; i < 6; i++)
-            y -= A[i][j] * x[i];
+        UNROLLED for (int i = j + 1; i < 6; i++) y -= A[i][j] * x[i];
         x[j] = y * inverse[j];
     }
     return true;
+}
+
+/* Nothing stands on the body. */
+INLINE void articulated_clear(tree_articulated *t) {
+    FOR_ROW(c) {
+        for (int r = 0; r < 6; r++)
+            t->IA[r][c] = 0.0;
+        t->pA[c] = 0.0;
+    }
+}
+
+/* What body t, its joint free, adds to the body that carries it: IA - U U^T/D and pA + U u/D. `first`:
+ * nothing stands there yet, and the sums begin with zero. */
+INLINE void articulated_add(const tree_articulated *restrict t, const double *restrict pA,
+                            tree_articulated *restrict up, bool first) {
+    const double *restrict U = t->U;
+    const double push = t->inverse_D * t->u;
+    double factor[6];
+    for (int r = 0; r < 6; r++)
+        factor[r] = U[r] * t->inverse_D;
+    FOR_ROW(c) {
+        for (int r = 0; r < 6; r++)
+            up->IA[r][c] = (first ? 0.0 : up->IA[r][c]) + (t->IA[r][c] - factor[r] * U[c]);
+        up->pA[c] = (first ? 0.0 : up->pA[c]) + (pA[c] + U[c] * push);
+    }
 }
 
 /* [featherstone2008, chapters 7 and 9]. Departure: the velocity products of every body are known before
@@ -402,44 +421,43 @@ INLINE ff_status forward_dynamics(const ff_tree_model *model, ff_tree_work *work
     bias_forces(model, work);
     if (external)
         subtract_external(model, work, external);
-    memset(work->articulated, 0, model->bodies * sizeof *work->articulated);
-
+    bool carries[BODIES_MAX] = {false}; /* IA and pA hold what stands on the body */
     bool regular = true;
     for (size_t i = model->bodies - 1; i > 0; i--) {
         const double *restrict b = lane_of(model, work, i);
         tree_articulated *restrict t = &work->articulated[i];
-        tree_articulated *restrict up = &work->articulated[model->parent[i]];
-        add_inertia(b + AT(I, 0), &t->IA[0][0], 6);
-        double s[6], pA[6], U[6];
+        if (!carries[i])
+            articulated_clear(t);
+        add_inertia(b + AT(I, 0), t->IA[0], ROW);
+        tree_vector pA = {0};
+        double s[6];
         for (int k = 0; k < 6; k++) {
             s[k] = b[AT(s, k)];
             pA[k] = t->pA[k] + b[AT(f, k)];
         }
-        for (int k = 0; k < 6; k++)
-            U[k] = (t->IA[0][k] * s[0] + t->IA[1][k] * s[1] + t->IA[2][k] * s[2]) +
-                   (t->IA[3][k] * s[3] + t->IA[4][k] * s[4] + t->IA[5][k] * s[5]);
+        FOR_ROW(k)
+        t->U[k] = (t->IA[0][k] * s[0] + t->IA[1][k] * s[1] + t->IA[2][k] * s[2]) +
+                  (t->IA[3][k] * s[3] + t->IA[4][k] * s[4] + t->IA[5][k] * s[5]);
+        const double *U = t->U;
         const double D = (s[0] * U[0] + s[1] * U[1] + s[2] * U[2]) +
                          (s[3] * U[3] + s[4] * U[4] + s[5] * U[5]) + model->block[i / LANES].rotor[i % LANES];
-        const double u = force->torque[i - 1] - (s[0] * pA[0] + s[1] * pA[1] + s[2] * pA[2]) -
-                         (s[3] * pA[3] + s[4] * pA[4] + s[5] * pA[5]);
-        const double inverse_D = 1.0 / D;
+        t->u = force->torque[i - 1] - (s[0] * pA[0] + s[1] * pA[1] + s[2] * pA[2]) -
+               (s[3] * pA[3] + s[4] * pA[4] + s[5] * pA[5]);
+        t->inverse_D = 1.0 / D;
         regular &= D > 0.0;
-        for (int r = 0; r < 6; r++) {
-            const double factor = U[r] * inverse_D;
-            for (int c = 0; c < 6; c++)
-                up->IA[r][c] += t->IA[r][c] - factor * U[c];
-        }
-        for (int k = 0; k < 6; k++) {
-            up->pA[k] += pA[k] + U[k] * (inverse_D * u);
-            t->U[k] = U[k];
-        }
-        t->u = u;
-        t->inverse_D = inverse_D;
+        const size_t parent = model->parent[i];
+        if (carries[parent])
+            articulated_add(t, pA, &work->articulated[parent], false);
+        else
+            articulated_add(t, pA, &work->articulated[parent], true);
+        carries[parent] = true;
     }
     if (!regular)
         return FF_ERR_SINGULAR;
 
     tree_articulated *base = &work->articulated[0];
+    if (!carries[0])
+        articulated_clear(base);
     if (model->fixed_base) {
         for (int k = 0; k < 3; k++) {
             base->a[k] = acceleration->base.w.a[k];
@@ -451,7 +469,7 @@ INLINE ff_status forward_dynamics(const ff_tree_model *model, ff_tree_work *work
             base->a[k] = force->base.t.a[k] - base->pA[k] - b[AT(f, k)];
             base->a[3 + k] = force->base.f.a[k] - base->pA[3 + k] - b[AT(f, 3 + k)];
         }
-        add_inertia(b + AT(I, 0), &base->IA[0][0], 6);
+        add_inertia(b + AT(I, 0), base->IA[0], ROW);
         if (!solve6(base->IA, base->a))
             return FF_ERR_SINGULAR;
         for (int k = 0; k < 3; k++) {

@@ -11,18 +11,21 @@ typedef struct placed {
     ff_vec3 p;
 } placed;
 
-static placed place(const ff_tree_model *model, const ff_tree_work *work, const ff_tree_frame *frame) {
+INLINE placed place(const ff_tree_model *model, const ff_tree_work *work, const ff_tree_frame *frame) {
     ff_pose T = frame->offset;
-    placed x = {0, ff_mat3_identity(), {{0, 0, 0}}};
+    placed x = {0};
     if (frame->link >= 0) {
         T = ff_pose_mul(model->row[frame->link].T_body, T);
         x.body = (size_t)model->row[frame->link].body;
     }
     const double *b = lane_read(model, work, x.body);
-    for (int k = 0; k < 9; k++)
-        x.R.m[k / 3][k % 3] = b[AT(R, k)];
-    x.p = ff_vec3_add((ff_vec3){{b[AT(p, 0)], b[AT(p, 1)], b[AT(p, 2)]}}, ff_mat3_apply(&x.R, T.p));
-    x.R = ff_mat3_mul(x.R, ff_quat_to_mat3(T.q));
+    const ff_mat3 R = ff_quat_to_mat3(T.q);
+    for (int r = 0; r < 3; r++) {
+        const double a0 = b[AT(R, 3 * r)], a1 = b[AT(R, 3 * r + 1)], a2 = b[AT(R, 3 * r + 2)];
+        for (int c = 0; c < 3; c++)
+            x.R.m[r][c] = a0 * R.m[0][c] + a1 * R.m[1][c] + a2 * R.m[2][c];
+        x.p.a[r] = b[AT(p, r)] + (a0 * T.p.x + a1 * T.p.y + a2 * T.p.z);
+    }
     return x;
 }
 
@@ -65,26 +68,73 @@ ff_twist ff_tree_frame_twist(const ff_tree_model *model, const ff_tree_work *wor
     return into_frame(&x, carried_twist(model, work, x.body));
 }
 
-static void column(double *J, size_t dof, size_t c, ff_twist x) {
-    for (size_t k = 0; k < 3; k++) {
-        J[k * dof + c] = x.w.a[k];
-        J[(3 + k) * dof + c] = x.v.a[k];
+/* into_frame for four motion vectors side by side. */
+INLINE void into_frame_lanes(const placed *x, const double *restrict s, double *restrict out) {
+    const double px = x->p.x, py = x->p.y, pz = x->p.z;
+    FOR_LANES {
+        const double wx = s[l], wy = s[LANES + l], wz = s[2 * LANES + l];
+        const double vx = s[3 * LANES + l] + (wy * pz - wz * py);
+        const double vy = s[4 * LANES + l] + (wz * px - wx * pz);
+        const double vz = s[5 * LANES + l] + (wx * py - wy * px);
+        for (int k = 0; k < 3; k++) {
+            out[k * LANES + l] = x->R.m[0][k] * wx + x->R.m[1][k] * wy + x->R.m[2][k] * wz;
+            out[(3 + k) * LANES + l] = x->R.m[0][k] * vx + x->R.m[1][k] * vy + x->R.m[2][k] * vz;
+        }
     }
+}
+
+/* Lanes from..to of six rows into J, the first of them at `column`. */
+INLINE void put_columns(const double *restrict out, size_t from, size_t to, double *restrict column,
+                        size_t dof) {
+    if (to - from == LANES) {
+        for (size_t k = 0; k < 6; k++)
+            memcpy(&column[k * dof], &out[k * LANES], sizeof(lanes));
+        return;
+    }
+    for (size_t k = 0; k < 6; k++)
+        for (size_t l = from; l < to; l++)
+            column[k * dof + l - from] = out[k * LANES + l];
+}
+
+/* Columns of the base: the unit motions. Columns of joints that do not carry the frame are zero. */
+INLINE void jacobian_body(const ff_tree_model *model, const ff_tree_work *work, const placed *x, double *J) {
+    static const double unit[2][6 * LANES] = {
+        {[0] = 1, [LANES + 1] = 1, [2 * LANES + 2] = 1, [3 * LANES + 3] = 1},
+        {[4 * LANES] = 1, [5 * LANES + 1] = 1}};
+    const size_t first = model->fixed_base ? 0 : 6, dof = model->joints + first;
+    ALIGNED(32) double out[6 * LANES];
+    if (first) {
+        into_frame_lanes(x, unit[0], out);
+        put_columns(out, 0, LANES, J, dof);
+        into_frame_lanes(x, unit[1], out);
+        put_columns(out, 0, 2, &J[LANES], dof);
+    }
+    for (size_t n = 0; n < model->blocks; n++) {
+        const size_t body = n * LANES, from = n == 0; /* body 0 is the base */
+        const size_t to = model->bodies - body < LANES ? model->bodies - body : LANES;
+        into_frame_lanes(x, work->block[n].s[0], out);
+        put_columns(out, from, to, &J[first + body + from - 1], dof);
+    }
+    size_t carrier = x->body;
+    for (size_t body = model->bodies - 1; body > 0; body--) {
+        if (body == carrier)
+            carrier = model->parent[body];
+        else
+            for (size_t k = 0; k < 6; k++)
+                J[k * dof + first + body - 1] = 0.0;
+    }
+}
+WIDE void jacobian_wide(const ff_tree_model *model, const ff_tree_work *work, const placed *x, double *J) {
+    jacobian_body(model, work, x, J);
 }
 
 void ff_tree_frame_jacobian(const ff_tree_model *model, const ff_tree_work *work, const ff_tree_frame *frame,
                             double *J) {
     const placed x = place(model, work, frame);
-    const size_t dof = ff_tree_dof(model), first = dof - model->joints;
-    for (size_t k = 0; k < 6 * dof; k++)
-        J[k] = 0.0;
-    for (size_t k = 0; k < first; k++) {
-        ff_twist unit = ff_twist_zero();
-        *(k < 3 ? &unit.w.a[k] : &unit.v.a[k - 3]) = 1.0;
-        column(J, dof, k, into_frame(&x, unit));
-    }
-    for (size_t j = x.body; j > 0; j = model->parent[j])
-        column(J, dof, first + j - 1, into_frame(&x, axis_of(model, work, j)));
+    if (model->wide)
+        jacobian_wide(model, work, &x, J);
+    else
+        jacobian_body(model, work, &x, J);
 }
 
 /* In the frame's own coordinates twist' is the spatial acceleration: the term v x v of the moving coordinates

@@ -30,9 +30,25 @@
 #define INLINE static inline
 #endif
 
+/* ff_tree_<name> in both widths from one body. */
+/* NOLINTBEGIN(bugprone-macro-parentheses): the arguments are parameter lists */
+#define TWO_WIDTHS(name, parameters, arguments) \
+    WIDE void name##_wide parameters {          \
+        name##_body arguments;                  \
+    }                                           \
+    void ff_tree_##name parameters {            \
+        if (model->wide)                        \
+            name##_wide arguments;              \
+        else                                    \
+            name##_body arguments;              \
+    }
+/* NOLINTEND(bugprone-macro-parentheses) */
+
 #define LANES 4
 #define ALIGNED(n) _Alignas(n)
 typedef double lanes[LANES];
+/* Loop over the four links of a block; the bodies are straight-line code that a compiler can vectorise. */
+#define FOR_LANES for (int l = 0; l < LANES; l++)
 
 /* Symmetric 3 x 3: xx yy zz xy xz yz. Spatial inertia about the base origin, ten numbers: the symmetric
  * moment of inertia, the first moment h = m c, the mass. */
@@ -68,12 +84,16 @@ typedef struct tree_bodies {
     lanes B[12];            /* Coriolis operator of the subtree */
 } tree_bodies;
 
+/* Rows of six, two lanes longer, so that they are whole vectors; what stands beyond the sixth is not read. */
+enum { ROW = 8 };
+typedef double tree_vector[ROW];
+
 /* Articulated body, [featherstone2008, chapter 7]: U = IA s, D = s . U, u = tau - s . pA. */
 typedef struct tree_articulated {
-    ALIGNED(16) double IA[6][6];
-    double pA[6];
-    double U[6];
-    double a[6];
+    ALIGNED(32) tree_vector IA[6];
+    tree_vector pA;
+    tree_vector U;
+    tree_vector a;
     double u, inverse_D;
 } tree_articulated;
 

@@ -175,6 +175,34 @@ static void step_splitting(const ff_rigid_model *model, double T, ff_rigid_load 
     out->scheme = impulse + drift;
 }
 
+/* A rotation that keeps its energy ledger, which [destefano2019, (32)-(36)] set out for: an output that is
+ * corrected afterwards leaves H(w_s) as Euler made it. With m = I w*, w* = w + T/2 I^-1 (S(I w) w + torque),
+ *
+ *     I (w(k+1) - w(k)) = T (torque + m x w_mid),   w_mid = (w(k) + w(k+1))/2,
+ *
+ * so H(k+1) - H(k) = T w_mid . torque, because w_mid . (m x w_mid) = 0 whatever m is: passive at the port
+ * (torque, w_mid), lossless in free motion, second order since w* is the rate of the middle to first order.
+ * Nothing is iterated: (I - T/2 [m]x) w_mid = I w + T/2 torque, whose matrix has the positive definite I as
+ * its symmetric part and therefore always an inverse. Takes the place of what step_euler did to w; returns
+ * w_mid, the output. */
+static ff_vec3 exact_rotation(const ff_rigid_model *model, double T, ff_vec3 torque, ff_vec3 w,
+                              ff_rigid_state *body, ff_integrate_out *out) {
+    const ff_vec3 Sw = ff_vec3_cross(ff_mat3_apply(&model->inertia, w), w);
+    const ff_vec3 push = ff_vec3_add(Sw, torque);
+    const ff_vec3 near = ff_vec3_axpy(0.5 * T, ff_mat3_apply(&model->inertia_inv, push), w);
+    const ff_mat3 turning = ff_mat3_skew(ff_vec3_scale(-0.5 * T, ff_mat3_apply(&model->inertia, near)));
+    ff_mat3 inverse = model->inertia_inv;
+    ff_mat3_inverse(ff_mat3_add(model->inertia, turning), &inverse);
+    const ff_vec3 momentum = ff_vec3_axpy(0.5 * T, torque, ff_mat3_apply(&model->inertia, w));
+    const ff_vec3 middle = ff_mat3_apply(&inverse, momentum);
+    const ff_vec3 dw = ff_vec3_sub(body->omega, w); /* Euler's */
+    /* T torque.(w_mid - w) instead of dw.(S w + torque) T/2: the ledger books the port at the start */
+    out->scheme +=
+        T * (ff_vec3_dot(torque, ff_vec3_sub(middle, w)) - 0.5 * ff_vec3_dot(push, dw) - ff_vec3_dot(w, Sw));
+    body->omega = ff_vec3_axpy(2.0, middle, ff_vec3_scale(-1.0, w));
+    return middle;
+}
+
 /* [destefano2019, Algorithm 1], (25)-(36). The controller's output belongs to cycle k+1, when f(k+1) is not
  * yet measured and would depend on it; as in section VI's algebraic loop the newest known wrench, f(k), takes
  * its place, so (31) gives v_pc = T f(k)/(2 M) and needs no guard against a vanishing force. The correction
@@ -242,6 +270,10 @@ void ff_integrate_step(const ff_integrate_config *config, const ff_rigid_model *
         const ff_rigid_load sum = {ff_vec3_add(contact.force, loads.force),
                                    ff_vec3_add(contact.torque, loads.torque)};
         passive_output(config, model, sum, w_start, body, state);
+        if (config->passive_exact) {
+            state->omega_c = exact_rotation(model, T, sum.torque, w_start, body, out);
+            state->observer_rotation = 0.0;
+        }
     }
     if (config->scheme == FF_SCHEME_EULER || config->scheme == FF_SCHEME_PASSIVE) {
         body->position = ff_vec3_axpy(T, state->velocity_c, body->position);

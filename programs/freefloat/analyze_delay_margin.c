@@ -21,7 +21,7 @@ static const char help[] =
     "  --map N              delays and stiffnesses of the map, 0 for none (default 7, maximum 25)\n"
     "  --span X             the map goes from stiffness/X to stiffness*X (default 4)\n"
     "  --set PATH=VALUE     overrides one key of the scenario (may be given again)\n"
-    "  --out DIR            folder for the map (default out/NAME)\n"
+    "  --out DIR            folder for the map (default out/NAME-delay-margin); --force as for run\n"
     "  --json               print one JSON object instead of the table\n"
     "  --quiet              print nothing but errors\n\n"
     "exit status: 0 done (also for NO GO), 1 the analysis failed, 2 bad usage or scenario\n"
@@ -91,12 +91,37 @@ static int numbers(const char *delay_max, const char *map, const char *span, ff_
     return 0;
 }
 
-static int write_map(const ff_scenario *s, const ff_delay_margin *m, const char *csv, const char *html) {
-    if (ff_delay_margin_write_csv(m, csv) != FF_OK || ff_delay_margin_write_html(s, m, html) != FF_OK) {
-        ff_cli_error("%s: cannot be written (%s)", csv, strerror(errno));
-        return FF_EXIT_FAILED;
+/* Into a folder of its own, which does not take the place of the scenario's run. csv, html: where they are.
+ */
+static int write_map(const ff_session *session, const ff_delay_margin *m, const char *out, bool force,
+                     char csv[FF_FILE_PATH], char html[FF_FILE_PATH]) {
+    char name[FF_NAME_SIZE + 16];
+    snprintf(name, sizeof name, "%s-delay-margin", session->scenario.name);
+    ff_run_inputs inputs = {0};
+    ff_run_inputs_scenario(&inputs, session->path, &session->scenario);
+    const ff_run_wanted wanted = {.out = out,
+                                  .name = name,
+                                  .force = force,
+                                  .command = "analyze delay-margin",
+                                  .method = session->label,
+                                  .inputs = &inputs,
+                                  .program = ff_cli_program()};
+    ff_run_folder folder;
+    int status = ff_show_begin(&wanted, &folder);
+    if (status == FF_EXIT_DONE) {
+        snprintf(csv, FF_FILE_PATH, "%.4300s/delay-margin.csv", folder.path);
+        snprintf(html, FF_FILE_PATH, "%.4300s/delay-margin.html", folder.path);
+        const bool written = ff_delay_margin_write_csv(m, csv) == FF_OK &&
+                             ff_delay_margin_write_html(&session->scenario, m, html) == FF_OK;
+        if (!written)
+            ff_cli_error("%s: cannot be written (%s)", csv, strerror(errno));
+        const ff_run_end end = {.whole = written, .exit_status = written ? FF_EXIT_DONE : FF_EXIT_FAILED};
+        status = ff_show_finish(&folder, &end);
+        snprintf(csv, FF_FILE_PATH, "%.4300s/delay-margin.csv", folder.shown);
+        snprintf(html, FF_FILE_PATH, "%.4300s/delay-margin.html", folder.shown);
     }
-    return FF_EXIT_DONE;
+    ff_run_inputs_free(&inputs);
+    return status;
 }
 
 static void tell_runs(void *progress, double runs) {
@@ -107,7 +132,7 @@ int ff_analyze_delay_margin(int argc, char **argv) {
     const char *file = NULL, *method = NULL, *methods = NULL, *delay_max = NULL, *map = NULL, *span = NULL,
                *out = NULL, *sets[FF_MAX_SETS];
     int set_count = 0, status;
-    bool json = false, quiet = false;
+    bool json = false, quiet = false, force = false;
     const ff_option options[] = {FF_OPT("--method", &method),
                                  FF_OPT("--methods", &methods),
                                  FF_OPT("--delay-max", &delay_max),
@@ -115,6 +140,7 @@ int ff_analyze_delay_margin(int argc, char **argv) {
                                  FF_OPT("--span", &span),
                                  FF_OPT_LIST("--set", sets, &set_count),
                                  FF_OPT("--out", &out),
+                                 FF_OPT_FLAG("--force", &force),
                                  FF_OPT_FLAG("--json", &json),
                                  FF_OPT_FLAG("--quiet", &quiet),
                                  {0}};
@@ -149,19 +175,10 @@ int ff_analyze_delay_margin(int argc, char **argv) {
         ff_cli_error("%s: %s", file, *message ? message : ff_status_text(done));
         status = done == FF_ERR_ARGUMENT || done == FF_ERR_UNSUPPORTED ? FF_EXIT_USAGE : FF_EXIT_FAILED;
     } else {
-        char sentence[512], csv[4400] = "", html[4400] = "";
+        char sentence[512], csv[FF_FILE_PATH] = "", html[FF_FILE_PATH] = "";
         ff_delay_margin_sentence(scenario, &margin, sentence, sizeof sentence);
-        if (margin.cells) {
-            char *folder = ff_session_folder(out, scenario->name, NULL);
-            if (!folder || ff_show_folder(folder) != FF_EXIT_DONE) {
-                status = FF_EXIT_USAGE;
-            } else {
-                snprintf(csv, sizeof csv, "%s/delay-margin.csv", folder);
-                snprintf(html, sizeof html, "%s/delay-margin.html", folder);
-                status = write_map(scenario, &margin, csv, html);
-            }
-            free(folder);
-        }
+        if (margin.cells)
+            status = write_map(session, &margin, out, force, csv, html);
         if (json) {
             const int printed =
                 ff_cli_json(ff_delay_margin_json(scenario, &margin, *csv ? csv : NULL, *html ? html : NULL));

@@ -11,7 +11,7 @@ static const char help[] =
     "usage: freefloat analyze workspace FILE [options]\n\n"
     "How long each satellite's ideal motion stays inside a KUKA arm's reach (ranges, singularities, speeds), "
     "as it is and\n"
-    "relative to the nominal motion, beside the ball of 1.744 m around the start that destefano2021 takes. "
+    "relative to the nominal motion, beside a ball of 1.744 m around the start. "
     "Base, tool\n"
     "and rail are those of the scenario's robot; where it names neither base nor tool, the arm is placed "
     "where it keeps the\n"

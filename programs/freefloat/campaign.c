@@ -1,12 +1,16 @@
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "text/json.h"
 #include "campaign/conduct.h"
 #include "catalog/library.h"
 #include "commands.h"
 #include "show.h"
 #include "text/clock.h"
+#include "text/message.h"
 
 static const char help[] =
     "usage: freefloat campaign FILE [options]\n"
@@ -16,7 +20,8 @@ static const char help[] =
     "cut,\n"
     "started again, it continues where it stopped.\n\n"
     "  --threads N   threads of this process (default: all cores; 1 under mpirun)\n"
-    "  --out DIR     folder for the files (default out/NAME)\n"
+    "  --out DIR     folder for the files (default out/NAME): new, empty, or of the same campaign\n"
+    "  --force       begin anew where another campaign was begun, or in a folder that is something else's\n"
     "  --dry-run     say how many runs, how long, how much disk; run nothing but a few probes\n"
     "  --yes         allow more than 1e9 samples\n"
     "  --json        print the summary instead of the table\n"
@@ -27,7 +32,7 @@ static const char help[] =
 typedef struct options {
     const char *file, *out;
     int threads;
-    bool dry_run, yes, json, quiet;
+    bool dry_run, yes, json, quiet, force;
 } options;
 
 /* -------------------------------------------------------------------------------------------- progress -- */
@@ -97,12 +102,20 @@ static int dry_run(const ff_campaign *c, const options *o, const ff_ranks *ranks
         return (int)outcome;
     char text[2][32];
     if (o->json) {
-        printf(
-            "{\"campaign\": \"%s\", \"samples\": %llu, \"methods\": %d, \"runs\": %.0f, \"workers\": %.0f, "
-            "\"seconds\": %.6g, \"bytes\": %.6g, \"probes\": %d, \"probes_failed\": %d}\n",
-            c->name, (unsigned long long)c->samples, c->methods, cost.runs, workers, cost.seconds, cost.bytes,
-            cost.probes, cost.probes_failed);
-        return FF_EXIT_DONE;
+        ff_json json;
+        ff_json_init(&json, true);
+        ff_json_open(&json, NULL, '{');
+        ff_json_string(&json, "campaign", c->name);
+        ff_json_integer(&json, "samples", (long long)c->samples);
+        ff_json_integer(&json, "methods", c->methods);
+        ff_json_integer(&json, "runs", (long long)cost.runs);
+        ff_json_integer(&json, "workers", (long long)workers);
+        ff_json_number(&json, "seconds", cost.seconds);
+        ff_json_number(&json, "bytes", cost.bytes);
+        ff_json_integer(&json, "probes", cost.probes);
+        ff_json_integer(&json, "probes_failed", cost.probes_failed);
+        ff_json_close(&json, '}');
+        return ff_cli_json(ff_json_take(&json));
     }
     printf("%llu samples x %d methods = %.0f runs\n", (unsigned long long)c->samples, c->methods, cost.runs);
     printf("about %s on %.0f thread%s (%.3g ms a sample; %d probe runs, %d failed)\n",
@@ -159,9 +172,8 @@ static void print_table(ff_output *output) {
 }
 
 /* What was made, where it is. */
-static void print_end(const ff_conduct *conduct) {
+static void print_end(const ff_conduct *conduct, const char *folder) {
     const ff_pool_result *pool = &conduct->pool;
-    const char *folder = conduct->options.folder;
     char text[32];
     print_table(conduct->output);
     if (pool->runs)
@@ -181,13 +193,45 @@ static void say(ff_notes *notes) {
     ff_notes_clear(notes);
 }
 
+/* The folder of its results, on rank 0: one that an earlier process began, or a new one. A complete one of
+ * the same inputs gives its journal: nothing is run again. */
+static bool begin(const ff_campaign *c, const options *o, const char *key, const char *methods,
+                  ff_run_folder *folder, ff_notes *notes) {
+    char from[FF_FILE_PATH], to[FF_FILE_PATH];
+    const ff_run_wanted wanted = {.out = o->out,
+                                  .name = c->name,
+                                  .force = o->force,
+                                  .command = "campaign",
+                                  .method = methods,
+                                  .key = key,
+                                  .inputs = &c->inputs,
+                                  .program = ff_cli_program()};
+    if (ff_run_begin(&wanted, folder, notes) != FF_DONE)
+        return false;
+    if (*folder->former) {
+        snprintf(from, sizeof from, "%.4300s/results.journal", folder->former);
+        snprintf(to, sizeof to, "%.4300s/results.journal", folder->path);
+        if (link(from, to) != 0) /* a file system without: it is run again */
+            ff_notes_warning(notes, "notice: %s: cannot be taken over (%s); all is run again", from,
+                             strerror(errno));
+    }
+    return true;
+}
+
 /* Everything after the campaign was read, on every rank; rank 0 keeps the files. */
 static int execute(const ff_campaign *c, const options *o, ff_ranks *ranks) {
     const bool leader = ranks->rank == 0;
-    char *folder = ff_session_folder(o->out, c->name, NULL);
+    char key[40], methods[1024] = "";
+    size_t used = 0;
+    for (int m = 0; m < c->methods; m++)
+        used = ff_append(methods, sizeof methods, used, "%s%s", m ? "," : "", c->method[m].variant.label);
+    snprintf(key, sizeof key, "%016llx%016llx", (unsigned long long)c->hash[0],
+             (unsigned long long)c->hash[1]);
     ff_notes notes = {.error = ""};
+    ff_run_folder folder = {.lock = -1};
+    const bool begun = leader && begin(c, o, key, methods, &folder, &notes);
     bar b = {.quiet = o->quiet || o->json || !leader};
-    const ff_conduct_options choices = {.folder = folder ? folder : "",
+    const ff_conduct_options choices = {.folder = begun ? folder.path : NULL,
                                         .threads = o->threads,
                                         .begin = bar_begin,
                                         .progress = show,
@@ -204,19 +248,29 @@ static int execute(const ff_campaign *c, const options *o, ff_ranks *ranks) {
         outcome = ff_conduct_run(&conduct, ranks, &notes);
     if (leader && conduct.pool.stopped)
         ff_cli_error("stopped with %llu of %llu runs done; continue with the same command: freefloat "
-                     "campaign %s --out %s",
+                     "campaign %s%s%s",
                      (unsigned long long)before + (unsigned long long)conduct.pool.runs,
-                     (unsigned long long)conduct.journal.slots.count, o->file, folder);
+                     (unsigned long long)conduct.journal.slots.count, o->file, o->out ? " --out " : "",
+                     o->out ? o->out : "");
     else if (leader && outcome == FF_DONE)
         outcome = ff_conduct_finish(&conduct, &notes);
     say(&notes);
+    if (begun && outcome == FF_REFUSED) {
+        ff_conduct_free(&conduct);
+        ff_run_abandon(&folder);
+    } else if (begun) {
+        const ff_run_end end = {
+            .whole = outcome == FF_DONE, .stopped = conduct.pool.stopped, .exit_status = (int)outcome};
+        if (ff_run_finish(&folder, &end, &notes) != FF_DONE)
+            outcome = FF_FAILED;
+        say(&notes);
+    }
     if (conduct.output && o->json) {
         if (ff_cli_json(ff_page_json(conduct.output, conduct.pool.seconds)) != FF_EXIT_DONE)
             outcome = FF_FAILED;
     } else if (conduct.output && !o->quiet)
-        print_end(&conduct);
+        print_end(&conduct, outcome == FF_DONE ? folder.shown : folder.path);
     ff_conduct_free(&conduct);
-    free(folder);
     return (int)outcome;
 }
 
@@ -253,13 +307,10 @@ int ff_cmd_campaign(int argc, char **argv) {
     options o = {0};
     const char *threads = NULL;
     int status;
-    const ff_option list[] = {FF_OPT("--threads", &threads),
-                              FF_OPT("--out", &o.out),
-                              FF_OPT_FLAG("--dry-run", &o.dry_run),
-                              FF_OPT_FLAG("--yes", &o.yes),
-                              FF_OPT_FLAG("--json", &o.json),
-                              FF_OPT_FLAG("--quiet", &o.quiet),
-                              {0}};
+    const ff_option list[] = {FF_OPT("--threads", &threads),    FF_OPT("--out", &o.out),
+                              FF_OPT_FLAG("--force", &o.force), FF_OPT_FLAG("--dry-run", &o.dry_run),
+                              FF_OPT_FLAG("--yes", &o.yes),     FF_OPT_FLAG("--json", &o.json),
+                              FF_OPT_FLAG("--quiet", &o.quiet), {0}};
     if (ff_cli_parse(argc, argv, "campaign", help, list, "campaign", &o.file, &status))
         return status;
     if (threads) {
@@ -280,7 +331,12 @@ int ff_cmd_campaign(int argc, char **argv) {
     const bool bad = ff_campaign_load(o.file, &ff_catalog_libraries, c, message, sizeof message, warnings,
                                       sizeof warnings) < 0;
     ff_ranks ranks;
-    ff_ranks_start(&ranks);
+    if (ff_ranks_start(&ranks, message, sizeof message) != FF_OK) {
+        ff_cli_error("freefloat campaign: %s", message);
+        ff_campaign_free(c);
+        free(c);
+        return FF_EXIT_FAILED;
+    }
     if (!o.threads) {
         const long cores = sysconf(_SC_NPROCESSORS_ONLN);
         o.threads = ranks.on || cores < 1 ? 1 : (int)cores;

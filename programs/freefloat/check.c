@@ -6,6 +6,8 @@
 #include "catalog/library.h"
 #include "cli.h"
 #include "commands.h"
+#include "session/sandbox.h"
+#include "text/file.h"
 #include "text/json.h"
 
 static const char help[] =
@@ -17,7 +19,8 @@ static const char help[] =
     "  --set PATH=VALUE   overrides one value; may be given again\n"
     "  --trust            load the method library that the scenario names and check its settings\n"
     "  --json             print the result as JSON\n"
-    "  --quiet            print nothing but mistakes\n\n"
+    "  --quiet            print nothing but mistakes\n"
+    "  --sandbox          for a stranger's scenario: as with freefloat run\n\n"
     "exit status: 0 valid, 1 the result could not be printed, 2 bad usage or not valid\n"
     "example: freefloat check scenarios/deos-client.yaml --method fused\n";
 
@@ -83,19 +86,30 @@ static void print_line(const char *file, const verdict *v) {
 int ff_cmd_check(int argc, char **argv) {
     const char *file = NULL, *method = NULL, *sets[FF_MAX_SETS];
     int count = 0, status;
-    bool trust = false, json = false, quiet = false;
-    const ff_option options[] = {FF_OPT("--method", &method),    FF_OPT_LIST("--set", sets, &count),
-                                 FF_OPT_FLAG("--trust", &trust), FF_OPT_FLAG("--json", &json),
-                                 FF_OPT_FLAG("--quiet", &quiet), {0}};
+    bool trust = false, json = false, quiet = false, sandbox = false;
+    const ff_option options[] = {FF_OPT("--method", &method),
+                                 FF_OPT_LIST("--set", sets, &count),
+                                 FF_OPT_FLAG("--trust", &trust),
+                                 FF_OPT_FLAG("--json", &json),
+                                 FF_OPT_FLAG("--quiet", &quiet),
+                                 FF_OPT_FLAG("--sandbox", &sandbox),
+                                 {0}};
     if (ff_cli_parse(argc, argv, "check", help, options, "scenario", &file, &status))
         return status;
+    char message[FF_FILE_PATH + 200];
+    if (sandbox && ff_sandbox_enter(file, message, sizeof message) != FF_OK) {
+        ff_cli_error("%s", message);
+        return FF_EXIT_USAGE;
+    }
     verdict *v = calloc(1, sizeof *v);
     if (!v)
         return FF_EXIT_FAILED;
     const ff_scenario_options load = {.set = sets,
                                       .sets = count,
                                       .method = method,
-                                      .catalog = trust ? &ff_catalog_libraries : &ff_catalog_closed,
+                                      .catalog = sandbox ? &ff_sandbox_catalog
+                                                 : trust ? &ff_catalog_libraries
+                                                         : &ff_catalog_closed,
                                       .all = true};
     v->valid = ff_scenario_load(file, &load, &v->scenario, v->mistakes, sizeof v->mistakes, v->warnings,
                                 sizeof v->warnings) == FF_OK;

@@ -9,6 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "commit.h"
+#include "text/version.h"
 #include "scenario/reader.h"
 #include "text/clock.h"
 
@@ -16,8 +18,25 @@ static volatile sig_atomic_t interrupted;
 static bool silent; /* --quiet: nothing but errors */
 
 static void on_interrupt(int signal_number) {
-    (void)signal_number;
+    if (interrupted) { /* the second time it is not asked but ended */
+        signal(signal_number, SIG_DFL);
+        raise(signal_number);
+    }
     interrupted = 1;
+}
+
+const char *ff_commit(void) {
+    return *FF_COMMIT ? FF_COMMIT : "unknown";
+}
+
+static ff_run_program program;
+
+void ff_cli_started(int argc, char **argv) {
+    program = (ff_run_program){.argc = argc, .argv = argv, .commit = *FF_COMMIT ? FF_COMMIT : NULL};
+}
+
+const ff_run_program *ff_cli_program(void) {
+    return &program;
 }
 
 bool ff_cli_interrupted(void) {
@@ -70,6 +89,10 @@ int ff_cli_missing(const char *command, const char *what) {
 static bool take_value(const char *command, const ff_option *option, const char *value) {
     if (option->list && *option->count == FF_MAX_SETS) {
         ff_cli_error("freefloat %s: more than %d %s", command, FF_MAX_SETS, option->name);
+        return false;
+    }
+    if (option->value && !*value) {
+        ff_cli_error("freefloat %s: %s needs a value, it is empty", command, option->name);
         return false;
     }
     if (option->number && !ff_cli_number(value, option->number)) {
@@ -139,6 +162,7 @@ int ff_cli_parse(int argc, char **argv, const char *command, const char *help, c
             return 1;
     }
     signal(SIGINT, on_interrupt);
+    signal(SIGTERM, on_interrupt);
     if (!what || !word || *word)
         return 0;
     *exit_status = ff_cli_missing(command, what);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "live/live.h"
+#include "runs/runs.h"
 #include "text/notes.h"
 
 enum { FF_EXIT_DONE = FF_DONE, FF_EXIT_FAILED = FF_FAILED, FF_EXIT_USAGE = FF_REFUSED, FF_MAX_SETS = 64 };
@@ -48,6 +49,10 @@ void ff_cli_warn_lines(const char *lines); /* one warning a line */
 /* Ports of --rsi-port, --ati-port, --http-port (NULL: not given); prints one line and returns -1. */
 struct ff_ports;
 int ff_cli_ports(const char *rsi, const char *ati, const char *http, struct ff_ports *ports);
+/* What was started, for manifests: set once by main. */
+void ff_cli_started(int argc, char **argv);
+const ff_run_program *ff_cli_program(void);
+
 /* freefloat rt --selftest. Exit status. */
 int ff_cli_selftest(bool json, bool deep_idle);
 
@@ -78,7 +83,6 @@ bool ff_cli_interrupted(void);
 enum { FF_TABLE_COLUMNS = 16 };
 typedef struct ff_table {
     int columns, rows, capacity;
-    bool wide; /* its lines are as long as they are */
     char (*cell)[96];
 } ff_table;
 

@@ -15,5 +15,7 @@ int ff_cmd_guard(int argc, char **argv);
 int ff_cmd_replay(int argc, char **argv);
 int ff_cmd_export(int argc, char **argv);
 int ff_cmd_view(int argc, char **argv);
+int ff_cmd_runs(int argc, char **argv);
+int ff_cmd_verify(int argc, char **argv);
 
 #endif

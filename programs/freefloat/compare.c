@@ -19,7 +19,7 @@ static const char help[] =
     "'refused' with its reason; the others run.\n\n"
     "  --methods LIST     default ideal,direct,tdpa\n"
     "  --set PATH=VALUE   overrides one key for all (may be given again)\n"
-    "  --out DIR          default out/NAME\n"
+    "  --out DIR          default out/NAME; --force as for run\n"
     "  --log LIST         csv, mcap or none (default csv)\n"
     "  --json             print the summaries as one JSON object\n"
     "  --strict           exit 1 when a verdict is fail\n"
@@ -111,16 +111,18 @@ static void print_json(const ff_session *const *sessions, int count, const ff_co
     fputs("}\n", stdout);
 }
 
-/* Runs all of them into folders of their own, and shows them side by side. */
-static int compare(ff_comparison *all, const ff_show_ask *ask, ff_session_options *options) {
-    int status = FF_EXIT_DONE, n = 0;
-    char *folder = ff_session_folder(ask->out, all->session[0]->scenario.name, NULL);
-    ff_session_clear(folder);
-    for (int i = 0; i < all->count && folder && status != FF_EXIT_USAGE && !ff_cli_interrupted(); i++) {
-        char *sub = ff_session_folder(folder, NULL, all->session[i]->label);
-        options->out = sub;
+/* Runs all of them into folders of their own. */
+static int run_all(ff_comparison *all, const ff_run_folder *folder, const ff_show_ask *ask,
+                   ff_session_options *options) {
+    int status = FF_EXIT_DONE;
+    char sub[FF_FILE_PATH];
+    options->out = sub;
+    for (int i = 0; i < all->count && status != FF_EXIT_USAGE && !ff_cli_interrupted(); i++) {
+        if (!ff_run_below(folder->path, all->session[i]->label, sub)) {
+            ff_cli_error("%s: its path is too long for results", folder->path);
+            return FF_EXIT_USAGE;
+        }
         const int result = ff_show_execute(all->session[i], options, ask->quiet || ask->json);
-        free(sub);
         if (result == FF_EXIT_USAGE && all->session[i]->run.status == FF_ERR_UNSUPPORTED) {
             ff_comparison_refuse(all, all->session[i]);
             continue;
@@ -130,25 +132,62 @@ static int compare(ff_comparison *all, const ff_show_ask *ask, ff_session_option
         if (ask->strict && !all->session[i]->metrics.pass && status == FF_EXIT_DONE)
             status = FF_EXIT_FAILED;
     }
+    return status;
+}
+
+/* Writes the report, switches the folder in and shows them side by side. */
+static int show_all(ff_comparison *all, ff_run_folder *folder, const ff_show_ask *ask, int status) {
     const ff_session *done[FF_MAX_VARIANTS];
+    int n = 0, passed = 0;
+    bool whole = true;
     for (int i = 0; i < all->count; i++)
-        if (all->session[i]->summary)
+        if (all->session[i]->summary) {
+            whole = whole && all->session[i]->whole;
+            passed += all->session[i]->metrics.pass;
             done[n++] = all->session[i];
-    if (n && status != FF_EXIT_USAGE) {
-        const bool written = ff_show_report(done, n, folder) == FF_EXIT_DONE;
-        if (!written && status == FF_EXIT_DONE)
-            status = FF_EXIT_FAILED;
-        if (ask->json) {
-            print_json(done, n, all);
-        } else if (!ask->quiet) {
-            print_table(done, n, all);
-            if (written)
-                printf("report %s/report.html\n", folder);
-        }
+        } else if (all->session[i]->run.status != FF_ERR_UNSUPPORTED)
+            whole = false; /* neither run nor refused */
+    if (!n || status == FF_EXIT_USAGE) {
+        ff_run_abandon(folder);
+        return !n && all->refusals && status == FF_EXIT_DONE ? FF_EXIT_USAGE : status;
     }
-    free(folder);
-    if (!n && all->refusals && status == FF_EXIT_DONE)
-        status = FF_EXIT_USAGE;
+    const bool written = ff_show_report(done, n, folder->path) == FF_EXIT_DONE;
+    char verdict[40];
+    snprintf(verdict, sizeof verdict, "%d of %d pass", passed, n);
+    const ff_run_end end = {.whole = whole && written,
+                            .stopped = ff_cli_interrupted(),
+                            .exit_status = status == FF_EXIT_DONE && !written ? FF_EXIT_FAILED : status,
+                            .verdict = verdict};
+    status = ff_show_finish(folder, &end);
+    if (ask->json) {
+        print_json(done, n, all);
+    } else if (!ask->quiet) {
+        print_table(done, n, all);
+        if (written)
+            printf("report %s/report.html\n", end.whole && !end.stopped ? folder->shown : folder->path);
+    }
+    return status;
+}
+
+static int compare(ff_comparison *all, const char *methods, const ff_show_ask *ask,
+                   ff_session_options *options) {
+    ff_run_inputs inputs = {0};
+    for (int i = 0; i < all->count; i++)
+        ff_run_inputs_scenario(&inputs, all->session[i]->path, &all->session[i]->scenario);
+    const ff_run_wanted wanted = {.out = ask->out,
+                                  .name = all->session[0]->scenario.name,
+                                  .force = ask->force,
+                                  .command = "compare",
+                                  .method = methods,
+                                  .inputs = &inputs,
+                                  .program = ff_cli_program()};
+    ff_run_folder folder;
+    int status = ff_show_begin(&wanted, &folder);
+    if (status == FF_EXIT_DONE) {
+        status = run_all(all, &folder, ask, options);
+        status = show_all(all, &folder, ask, status);
+    }
+    ff_run_inputs_free(&inputs);
     return status;
 }
 
@@ -173,7 +212,7 @@ int ff_cmd_compare(int argc, char **argv) {
     ff_comparison all;
     status = (int)ff_comparison_open(file, variant, count, &common, &all, ff_show_notes);
     if (status == FF_EXIT_DONE)
-        status = compare(&all, &ask, &session_options);
+        status = compare(&all, methods, &ask, &session_options);
     ff_comparison_close(&all);
     return status;
 }

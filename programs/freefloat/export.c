@@ -73,7 +73,7 @@ static ff_status write_mat(const char *path, const ff_logfile *file, const table
 }
 
 static int write_all(const char *list, const char *folder, const char *stem, const ff_logfile *file,
-                     const table *t, ff_json *json, bool quiet) {
+                     const table *t, bool whole, ff_json *json, bool quiet) {
     int result = FF_EXIT_DONE;
     for (const char *c = list; *c;) {
         const size_t n = strcspn(c, ",");
@@ -95,6 +95,7 @@ static int write_all(const char *list, const char *folder, const char *stem, con
             ff_json_string(json, "file", path);
             ff_json_integer(json, "columns", t->columns);
             ff_json_integer(json, "rows", (long long)t->rows);
+            ff_json_bool(json, "whole", whole);
             ff_json_close(json, '}');
         } else if (!quiet) {
             printf("%s: %d columns, %zu rows\n", path, t->columns, t->rows);
@@ -147,16 +148,17 @@ int ff_cmd_export(int argc, char **argv) {
         *dot = 0;
     snprintf(copy, sizeof copy, "%s", path);
     if (status != FF_OK) {
-        ff_cli_error("%s: %s", path, ff_status_text(status));
+        ff_cli_error("%s: %s", path, ff_logfile_text(status));
         exit_status = FF_EXIT_USAGE;
     } else {
-        if (damaged)
-            ff_cli_error("warning: %s: %llu damaged parts were left out", path, (unsigned long long)damaged);
+        const bool whole = !ff_logfile_loss(&file, damaged, message, sizeof message);
+        if (!whole)
+            ff_cli_error("warning: %s: %s", path, message);
         ff_json json;
         ff_json_init(&json, true);
         ff_json_open(&json, NULL, '[');
-        exit_status =
-            write_all(list, out ? out : dirname(copy), stem, &file, &t, json_wanted ? &json : NULL, quiet);
+        exit_status = write_all(list, out ? out : dirname(copy), stem, &file, &t, whole,
+                                json_wanted ? &json : NULL, quiet);
         ff_json_close(&json, ']');
         char *const text = ff_json_take(&json);
         if (!json_wanted)

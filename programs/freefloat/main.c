@@ -31,6 +31,8 @@ static const command commands[] = {
      "feed a log's inputs to the loop again: the same bits, or the first difference"},
     {"export", ff_cmd_export, "turn a log into CSV or MATLAB files"},
     {"view", ff_cmd_view, "a recorded run on the live page"},
+    {"runs", ff_cmd_runs, "the runs that are kept: list, compare, remove"},
+    {"verify", ff_cmd_verify, "is a run still what its manifest says, does its log give the same bits"},
 };
 
 static void usage(FILE *out) {
@@ -77,6 +79,7 @@ static int close_output(int status) {
 
 int main(int argc, char **argv) {
     signal(SIGXFSZ, SIG_IGN); /* a file that cannot grow is an error to report, as a full disk is */
+    ff_cli_started(argc, argv);
     const int status = close_output(run_command(argc, argv));
     ff_watch_end(status);
     return status;

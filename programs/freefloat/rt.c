@@ -14,6 +14,7 @@
 #include "live/control.h"
 #include "operator/console.h"
 #include "record/csv.h"
+#include "text/clock.h"
 #include "text/json.h"
 #include "operator/operator.h"
 #include "operator/selftest.h"
@@ -30,7 +31,7 @@ static const char help[] =
     "docs/safety.md.\n\n"
     "  --arm              arm without asking; only if every device is virtual\n"
     "  --trust-method     run a method from a shared object (method: ./mine.so) in the real-time thread\n"
-    "  --method M, --set PATH=VALUE, --out DIR, --log LIST, --json, --strict, --quiet   as for run\n"
+    "  --method M, --set PATH=VALUE, --out DIR, --force, --log LIST, --json, --strict, --quiet   as for run\n"
     "  --rsi-port N       port for the controller's telegrams (default 59152, or the scenario's)\n"
     "  --ati-port N       the sensor's port (default 49152)\n"
     "  --http-port N      the port of the sensor's page (default 49180)\n"
@@ -238,6 +239,7 @@ static void show_sample(void *self, const ff_telemetry_sample *sample) {
 static bool next_order(void *self, ff_order *order) {
     static const ff_order_verb verb[FF_LIVE_VERBS] = {[FF_LIVE_HOLD] = FF_ORDER_HOLD,
                                                       [FF_LIVE_STOP] = FF_ORDER_STOP,
+                                                      [FF_LIVE_RETREAT] = FF_ORDER_RETREAT,
                                                       [FF_LIVE_ZERO] = FF_ORDER_ZERO,
                                                       [FF_LIVE_SET] = FF_ORDER_SET};
     const desk *d = self;
@@ -301,7 +303,8 @@ static int start_live(desk *d, const ff_scenario *scenario) {
         *config = (ff_live_config){.address = d->address,
                                    .mode = "rt",
                                    .scenario = scenario,
-                                   .open = FF_LIVE_BIT(FF_LIVE_HOLD) | FF_LIVE_BIT(FF_LIVE_STOP),
+                                   .open = FF_LIVE_BIT(FF_LIVE_HOLD) | FF_LIVE_BIT(FF_LIVE_STOP) |
+                                           FF_LIVE_BIT(FF_LIVE_RETREAT),
                                    .guarded = FF_LIVE_BIT(FF_LIVE_ZERO) | FF_LIVE_BIT(FF_LIVE_SET),
                                    .control = d->control};
         ff_tuning_list(scenario, true, &d->table);
@@ -369,34 +372,44 @@ static char *devices_json(const desk *d) {
     return ff_json_take(&json);
 }
 
-/* One more key of summary.json; takes both. */
-static char *add_key(char *summary, const char *key, char *value) {
-    char *end = strrchr(summary, '}');
-    char *whole = value && end ? malloc(strlen(summary) + strlen(key) + strlen(value) + 32) : NULL;
-    if (whole) {
-        while (end > summary && (end[-1] == '\n' || end[-1] == ' '))
-            end--;
-        sprintf(whole, "%.*s,\n  \"%s\": %s\n}\n", (int)(end - summary), summary, key, value);
-        free(summary);
-        summary = whole;
-    }
-    free(value);
-    return summary;
+/* How late the loop woke and how long it took, of a run that has cycles. */
+static char *real_time_json(const desk *d) {
+    const ff_rt_result *r = &d->result;
+    ff_json json;
+    ff_json_init(&json, true);
+    ff_json_open(&json, NULL, '{');
+    ff_json_number(&json, "wake_up_p50_us", ff_histogram_at(&r->lateness, 0.5));
+    ff_json_number(&json, "wake_up_p99_us", ff_histogram_at(&r->lateness, 0.99));
+    ff_json_number(&json, "compute_p99_us", ff_histogram_at(&r->compute, 0.99));
+    ff_json_number(&json, "input_output_p99_us", ff_histogram_at(&r->io, 0.99));
+    ff_json_integer(&json, "missed_cycles", (long long)r->missed);
+    ff_json_integer(&json, "page_faults", (long long)(r->faults.minor + r->faults.major));
+    ff_json_close(&json, '}');
+    return ff_json_take(&json);
+}
+
+static bool heard(const desk *d) {
+    bool any = false;
+    for (int i = 0; i < d->scenario->satellites; i++)
+        any = any || d->result.robots[i].received || d->result.sensors[i].received;
+    return any;
 }
 
 static char *add_devices(void *self, char *summary) {
     const desk *d = self;
     if (d->result.check.rows)
-        summary = add_key(summary, "check", ff_check_json(d->scenario, &d->result.check));
-    return add_key(summary, "devices", devices_json(d));
+        summary = ff_summary_add(summary, "check", ff_check_json(d->scenario, &d->result.check));
+    if (d->result.run.cycles)
+        summary = ff_summary_add(summary, "real_time", real_time_json(d));
+    return ff_summary_add(summary, "devices", devices_json(d));
 }
 
-/* The last two seconds before a fault, at full rate. */
-static void write_last(const desk *d, const char *folder) {
+/* The last two seconds before a fault, at full rate. False: they cannot be written. */
+static bool write_last(const desk *d, const ff_run_folder *folder) {
     if (d->result.trip.code <= FF_TRIP_FINISHED || !d->result.last_count)
-        return;
+        return true;
     char path[4400];
-    snprintf(path, sizeof path, "%s/fault.csv", folder);
+    snprintf(path, sizeof path, "%.4300s/fault.csv", folder->path);
     ff_csv csv;
     bool good = ff_csv_open(path, d->scenario, &csv) == FF_OK;
     if (good) {
@@ -408,7 +421,8 @@ static void write_last(const desk *d, const char *folder) {
     if (!good)
         ff_cli_error("%s: cannot be written (%s)", path, strerror(errno));
     else if (!d->quiet)
-        printf("last 2 s before the fault %s\n", path);
+        printf("last 2 s before the fault %s/fault.csv\n", folder->shown);
+    return good;
 }
 
 static void show_end(const void *self) {
@@ -450,6 +464,28 @@ static bool number(const char *name, const char *text, double low, double high, 
     return false;
 }
 
+/* After a fault the page stays, with the files of the run, until whoever looks at it leaves or ends it. */
+static void stay(desk *d, const ff_run_folder *folder) {
+    static const char *const names[] = {"fault.csv", "report.html"};
+    const int64_t patience = 3000000000; /* [ns] a page that is loaded again is back by then */
+    ff_live_command c;
+    for (int n = 0; n < 2; n++)
+        if (ff_live_offer(d->live, folder->shown, names[n]) != FF_OK)
+            ff_live_offer(d->live, folder->path, names[n]);
+    fprintf(stderr, "the page stays until it is closed, Stop is pressed there, or Ctrl-C\n");
+    for (int64_t seen = ff_clock_now(); !atomic_load(&stop) && ff_clock_now() - seen < patience;) {
+        if (ff_live_get_info(d->live).viewers)
+            seen = ff_clock_now();
+        while (ff_live_next_command(d->live, &c)) {
+            const bool ends = c.verb == FF_LIVE_STOP;
+            ff_live_answer(d->live, &c, ends, ends ? "the page ends" : "refused: the run is over");
+            if (ends)
+                atomic_store(&stop, true);
+        }
+        ff_clock_sleep_until(ff_clock_now() + 50000000);
+    }
+}
+
 static int close_loop(desk *d, const char *file, const ff_scenario_options *load, ff_session_options *options,
                       const ff_show_ask *ask) {
     int status;
@@ -480,17 +516,27 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
         if (address.virtual && !isatty(STDIN_FILENO))
             d->arm = true; /* nothing real can move */
         take_signals();
-        char *folder = ff_session_folder(ask->out, session->scenario.name, NULL);
-        options->out = folder;
+        ff_run_inputs inputs = {0};
+        ff_run_inputs_scenario(&inputs, session->path, &session->scenario);
+        const ff_run_wanted wanted = {.out = ask->out,
+                                      .name = session->scenario.name,
+                                      .force = ask->force,
+                                      .command = "rt",
+                                      .method = session->label,
+                                      .inputs = &inputs,
+                                      .program = ff_cli_program()};
+        ff_run_folder folder;
+        status = ff_show_begin(&wanted, &folder);
+        options->out = folder.path;
         session->devices = true;
         d->options.viewer = (ff_viewer){.self = d, .answer = tell_answer};
         if (d->address || isatty(STDIN_FILENO))
             d->options.viewer.next = next_order;
-        if (d->address)
+        if (status == FF_EXIT_DONE && d->address)
             status = start_live(d, &session->scenario);
         if (status == FF_EXIT_DONE)
             status = ff_show_execute(session, options, d->quiet);
-        if (status == FF_EXIT_FAILED && address.virtual && session->metrics.rows == 0 && !stop)
+        if (status == FF_EXIT_FAILED && address.virtual && !heard(d) && !stop)
             ff_cli_error(
                 "no virtual device was heard: start it first, in another terminal: freefloat facility %s",
                 file);
@@ -499,13 +545,19 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
         if (d->live && d->result.state != FF_STATE_FAULT)
             ff_live_set_phase(d->live,
                               d->result.trip.code == FF_TRIP_FINISHED ? FF_LIVE_ENDED : FF_LIVE_STOPPED);
-        ff_live_stop(d->live);
-        d->live = NULL;
-        if (session->summary) {
-            write_last(d, folder);
-            status = ff_show_result(session, folder, ask, status, show_end, d);
+        const bool fault = d->live && d->result.state == FF_STATE_FAULT;
+        if (!fault)
+            ff_live_stop(d->live);
+        if (folder.lock >= 0) {
+            session->whole = (!session->summary || write_last(d, &folder)) && session->whole;
+            status = ff_show_result(session, &folder, ask, status, false, show_end, d);
         }
-        free(folder);
+        if (fault && ff_live_get_info(d->live).viewers)
+            stay(d, &folder);
+        if (fault)
+            ff_live_stop(d->live);
+        d->live = NULL;
+        ff_run_inputs_free(&inputs);
         free(d->result.last);
     }
     ff_session_close(session);

@@ -5,7 +5,9 @@
 #include "catalog/library.h"
 #include "commands.h"
 #include "live/control.h"
+#include "session/sandbox.h"
 #include "show.h"
+#include "text/file.h"
 
 static const char help[] =
     "usage: freefloat run FILE [options]\n\n"
@@ -13,13 +15,17 @@ static const char help[] =
     "logs.\n\n"
     "  --method M         ideal, direct, tdpa ...: instead of the file's\n"
     "  --set PATH=VALUE   overrides one key, e.g. contacts.front.damping=3 (may be given again)\n"
-    "  --out DIR          folder for the files (default out/NAME)\n"
+    "  --out DIR          folder for the files (default out/NAME): new, empty, or a complete run's\n"
+    "  --force            also into a folder that is something else's, or a run's that was not completed\n"
     "  --log LIST         csv, mcap or none, separated by commas (default csv)\n"
     "  --live ADDRESS     paces the run in wall-clock time and shows it on a page, e.g. 127.0.0.1:8080\n"
     "  --control          with --live: prints a token once; who has it may zero and tune from the page\n"
     "  --json             print the summary instead of the table\n"
     "  --strict           exit 1 when the verdict is fail\n"
-    "  --quiet            print nothing but errors\n\n"
+    "  --quiet            print nothing but errors\n"
+    "  --sandbox          for a stranger's scenario: no library, no file outside its folder, no network; at "
+    "most\n"
+    "                     2 GiB of memory, 600 s of processor time, 1 GiB for a file\n\n"
     "exit status: 0 done, 1 the run failed, 2 bad usage or scenario\n"
     "example: freefloat run scenarios/deos-client.yaml --method direct --set "
     "satellites.client.robot.delay=0.02\n";
@@ -60,15 +66,46 @@ static void end_live(ff_live_control *control, const ff_session *session) {
     free(control);
 }
 
+static int run_session(ff_session *session, const ff_show_ask *ask, ff_session_options *options,
+                       const char *live, bool token) {
+    int status = FF_EXIT_DONE;
+    ff_live_control *control = live ? calloc(1, sizeof *control) : NULL;
+    if (live)
+        status = start_live(control, session, live, token, options);
+    ff_run_inputs inputs = {0};
+    ff_run_inputs_scenario(&inputs, session->path, &session->scenario);
+    const ff_run_wanted wanted = {.out = ask->out,
+                                  .name = session->scenario.name,
+                                  .force = ask->force,
+                                  .command = "run",
+                                  .method = session->label,
+                                  .inputs = &inputs,
+                                  .program = ff_cli_program()};
+    ff_run_folder folder = {.lock = -1};
+    if (status == FF_EXIT_DONE)
+        status = ff_show_begin(&wanted, &folder);
+    options->out = folder.path;
+    if (status == FF_EXIT_DONE)
+        status = ff_show_execute(session, options, ask->quiet || ask->json);
+    if (control)
+        end_live(control, session);
+    if (folder.lock >= 0)
+        status = ff_show_result(session, &folder, ask, status,
+                                ff_cli_interrupted() && session->run.status < 0, NULL, NULL);
+    ff_run_inputs_free(&inputs);
+    return status;
+}
+
 int ff_cmd_run(int argc, char **argv) {
     const char *file, *method = NULL, *live = NULL;
     int status;
-    bool token = false;
+    bool token = false, sandbox = false;
     ff_show_ask ask = {.log = "csv"};
     const ff_option options[] = {FF_OPT("--method", &method),
                                  FF_SHOW_OPTS(&ask),
                                  FF_OPT("--live", &live),
                                  FF_OPT_FLAG("--control", &token),
+                                 FF_OPT_FLAG("--sandbox", &sandbox),
                                  {0}};
     if (ff_cli_parse(argc, argv, "run", help, options, "scenario", &file, &status))
         return status;
@@ -76,28 +113,33 @@ int ff_cmd_run(int argc, char **argv) {
         ff_cli_error("freefloat run: --control needs --live; see freefloat run --help");
         return FF_EXIT_USAGE;
     }
+    if (sandbox && live) {
+        ff_cli_error("freefloat run: --live needs a socket, which --sandbox does not give");
+        return FF_EXIT_USAGE;
+    }
+    char message[FF_FILE_PATH + 200];
+    if (sandbox && ff_sandbox_enter(file, message, sizeof message) != FF_OK) {
+        ff_cli_error("%s", message);
+        return FF_EXIT_USAGE;
+    }
     ff_session_options session_options = {0};
     if (ff_show_logs(ask.log, &session_options) != 0)
         return FF_EXIT_USAGE;
-    const ff_scenario_options load = {
-        .set = ask.set, .sets = ask.sets, .method = method, .catalog = &ff_catalog_libraries};
+    const ff_scenario_options load = {.set = ask.set,
+                                      .sets = ask.sets,
+                                      .method = method,
+                                      .catalog = sandbox ? &ff_sandbox_catalog : &ff_catalog_libraries};
     ff_session *session = ff_show_open(file, &load, &status);
     if (!session)
         return status;
+    if (sandbox && !ff_sandbox_allows(&session->scenario, message, sizeof message)) {
+        ff_cli_error("%s: %s", file, message);
+        ff_session_close(session);
+        return FF_EXIT_USAGE;
+    }
     if (!session->scenario.method && !session->scenario.emulates && ff_scenario_bounded(&session->scenario))
         ff_cli_warn_lines("warning: 'limits' and 'safety' do not act under method ideal: it has no robots");
-    char *folder = ff_session_folder(ask.out, session->scenario.name, NULL);
-    session_options.out = folder;
-    ff_live_control *control = live ? calloc(1, sizeof *control) : NULL;
-    if (live)
-        status = start_live(control, session, live, token, &session_options);
-    if (status == FF_EXIT_DONE)
-        status = ff_show_execute(session, &session_options, ask.quiet || ask.json);
-    if (control)
-        end_live(control, session);
-    if (session->summary)
-        status = ff_show_result(session, folder, &ask, status, NULL, NULL);
-    free(folder);
+    status = run_session(session, &ask, &session_options, live, token);
     ff_session_close(session);
     return status;
 }

@@ -3,8 +3,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "cli.h"
+#include "text/file.h"
 
 static bool port(const char *name, const char *text, unsigned *value) {
     char *end = NULL;
@@ -47,12 +49,23 @@ static void bars(const ff_histogram *h) {
     }
 }
 
+/* The verdict, for the runs on real devices to come. */
+static void keep(const ff_selftest *test, bool quiet) {
+    char path[FF_FILE_PATH];
+    if (ff_selftest_keep(test, (int64_t)time(NULL), path, sizeof path) != FF_OK)
+        ff_cli_error("the verdict cannot be kept (XDG_STATE_HOME, HOME): real devices will ask for it again");
+    else if (!quiet)
+        printf("kept for %d days in %s\n", FF_SELFTEST_DAYS, path);
+}
+
 int ff_cli_selftest(bool json, bool deep_idle) {
     static ff_selftest test; /* large */
     if (ff_selftest_run(2.0, deep_idle, &test) != FF_OK) {
         ff_cli_error("freefloat rt --selftest: no thread or socket");
         return FF_EXIT_FAILED;
     }
+    if (json)
+        keep(&test, true);
     const ff_rights *rights = &test.rights;
     if (json) {
         printf("{\"preempt_rt\": %s, \"fifo\": %s, \"locked\": %s, \"pinned\": %s, \"awake\": %s, "
@@ -85,5 +98,6 @@ int ff_cli_selftest(bool json, bool deep_idle) {
     printf("UDP          round trip on loopback p50 %.0f us, p99 %.0f us\n", ff_histogram_at(&test.udp, 0.5),
            ff_histogram_at(&test.udp, 0.99));
     printf("%s\n", test.verdict);
+    keep(&test, false);
     return FF_EXIT_DONE;
 }

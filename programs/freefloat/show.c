@@ -217,6 +217,11 @@ void ff_show_reason(const ff_session *session, char *text, size_t size) {
     static const char *const unit[] = {" m/s", " rad/s", ""};
     const ff_requirement_result *r = session->metrics.requirement;
     int worst = 0, broken = 0, unknown = 0;
+    if (session->run.status < 0) {
+        snprintf(text, size, "the run ended early, %s",
+                 *session->run.message ? session->run.message : ff_status_text(session->run.status));
+        return;
+    }
     for (int i = 0; i < 3; i++) {
         unknown += !isfinite(r[i].value);
         broken += isfinite(r[i].value) && !r[i].met;
@@ -285,11 +290,34 @@ int ff_show_logs(const char *list, ff_session_options *options) {
     return 0;
 }
 
-int ff_show_result(const ff_session *session, const char *folder, const ff_show_ask *ask, int status,
-                   void (*more)(const void *), const void *user) {
-    const bool written = ff_show_report(&session, 1, folder) == FF_EXIT_DONE;
-    if (!written && status == FF_EXIT_DONE)
-        status = FF_EXIT_FAILED;
+int ff_show_begin(const ff_run_wanted *wanted, ff_run_folder *run) {
+    ff_notes notes = {.error = ""};
+    const ff_outcome outcome = ff_run_begin(wanted, run, &notes);
+    ff_show_notes(&notes);
+    return (int)outcome;
+}
+
+int ff_show_finish(ff_run_folder *run, const ff_run_end *end) {
+    ff_notes notes = {.error = ""};
+    const ff_outcome outcome = ff_run_finish(run, end, &notes);
+    ff_show_notes(&notes);
+    return end->exit_status == FF_EXIT_DONE ? (int)outcome : end->exit_status;
+}
+
+int ff_show_result(const ff_session *session, ff_run_folder *run, const ff_show_ask *ask, int status,
+                   bool stopped, void (*more)(const void *), const void *user) {
+    if (!session->summary) {
+        ff_run_abandon(run);
+        return status;
+    }
+    const bool written = ff_show_report(&session, 1, run->path) == FF_EXIT_DONE;
+    const ff_run_end end = {.whole = session->whole && written,
+                            .stopped = stopped,
+                            .exit_status = status == FF_EXIT_DONE && !written ? FF_EXIT_FAILED : status,
+                            .method = session->label,
+                            .verdict = session->metrics.pass ? "pass" : "fail"};
+    status = ff_show_finish(run, &end);
+    const char *folder = end.whole && !stopped ? run->shown : run->path;
     if (ask->json) {
         fputs(session->summary, stdout);
     } else if (!ask->quiet) {

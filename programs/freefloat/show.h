@@ -9,13 +9,14 @@
 typedef struct ff_show_ask {
     const char *out, *log, *set[FF_MAX_SETS];
     int sets;
-    bool json, strict, quiet;
+    bool force, json, strict, quiet;
 } ff_show_ask;
 
-#define FF_SHOW_OPTS(ask)                                                         \
-    FF_OPT_LIST("--set", (ask)->set, &(ask)->sets), FF_OPT("--out", &(ask)->out), \
-        FF_OPT("--log", &(ask)->log), FF_OPT_FLAG("--json", &(ask)->json),        \
-        FF_OPT_FLAG("--strict", &(ask)->strict), FF_OPT_FLAG("--quiet", &(ask)->quiet)
+#define FF_SHOW_OPTS(ask)                                                               \
+    FF_OPT_LIST("--set", (ask)->set, &(ask)->sets), FF_OPT("--out", &(ask)->out),       \
+        FF_OPT("--log", &(ask)->log), FF_OPT_FLAG("--json", &(ask)->json),              \
+        FF_OPT_FLAG("--strict", &(ask)->strict), FF_OPT_FLAG("--quiet", &(ask)->quiet), \
+        FF_OPT_FLAG("--force", &(ask)->force)
 
 /* Prints the warnings, unless --quiet was given, and the errors. */
 void ff_show_notes(const ff_notes *notes);
@@ -33,11 +34,17 @@ void ff_show_session(const ff_session *session);
 /* Why the verdict is what it is: the limits that were exceeded, the worst first, or the one that is nearest.
  */
 void ff_show_reason(const ff_session *session, char *text, size_t size);
-/* Writes the report of one session, then prints what was asked for: the summary, or the table and what `more`
- * adds (NULL: nothing). `status` as it was, FF_EXIT_FAILED where the report or, with --strict, the verdict
- * says so. */
-int ff_show_result(const ff_session *session, const char *folder, const ff_show_ask *ask, int status,
-                   void (*more)(const void *), const void *user);
+/* The functions of runs/runs.h with their notes printed. Exit status; ff_show_finish that of the run as it
+ * was, or FF_EXIT_FAILED where its results are not seen. */
+int ff_show_begin(const ff_run_wanted *wanted, ff_run_folder *run);
+int ff_show_finish(ff_run_folder *run, const ff_run_end *end);
+
+/* Writes the report of one session and switches its folder in, unless it was `stopped`; then prints what was
+ * asked for: the summary, or the table and what `more` adds (NULL: nothing). A session without a summary
+ * leaves nothing. `status` as it was, FF_EXIT_FAILED where the report, the folder or, with --strict, the
+ * verdict says so. */
+int ff_show_result(const ff_session *session, ff_run_folder *run, const ff_show_ask *ask, int status,
+                   bool stopped, void (*more)(const void *), const void *user);
 /* The verdict as an event of the live page. */
 void ff_show_verdict_live(const ff_session *session, ff_live *live);
 

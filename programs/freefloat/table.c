@@ -1,5 +1,4 @@
 /* Tables on the terminal: no line is wider than 80 columns. */
-#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -163,18 +162,17 @@ static void narrow(column *m, int columns, int screen) {
 }
 
 void ff_table_print(const ff_table *table) {
-    const int screen = table->wide ? INT_MAX / 2 : SCREEN;
     column m[FF_TABLE_COLUMNS];
     int columns = 0;
     for (int c = 0; c < table->columns; c++) {
         m[columns] = measure(table, c);
-        columns += table->wide || !m[columns].empty;
+        columns += !m[columns].empty;
     }
-    narrow(m, columns, screen);
+    narrow(m, columns, SCREEN);
     for (int from = 1, to = 1; from == 1 || from < columns; from = to) {
         column block[FF_TABLE_COLUMNS] = {m[0]};
         int used = m[0].size;
-        for (to = from; to < columns && (to == from || used + 2 + m[to].size <= screen); to++) {
+        for (to = from; to < columns && (to == from || used + 2 + m[to].size <= SCREEN); to++) {
             block[1 + to - from] = m[to];
             used += 2 + m[to].size;
         }

@@ -61,6 +61,8 @@ static int play(const char *folder, const char *address, bool quiet) {
         ff_cli_error("%s", message);
         return FF_EXIT_USAGE;
     }
+    if (*message)
+        ff_cli_error("warning: %s", message);
     ff_live_config *config = calloc(1, sizeof *config);
     char *document = report_data(folder),
          *summary = document ? NULL : read_text(folder, "summary.json", 4u << 20);
@@ -94,7 +96,9 @@ static int play(const char *folder, const char *address, bool quiet) {
             go = ff_player_step(&player, ff_clock_now());
             usleep(8000);
         }
-        status = FF_EXIT_DONE;
+        status = recording.lost ? FF_EXIT_FAILED : FF_EXIT_DONE;
+        if (recording.lost)
+            ff_cli_error("%s: it became shorter, or cannot be read any more, while it was shown", path);
     }
     ff_player_free(&player);
     ff_live_stop(live);

@@ -1,5 +1,6 @@
 /* On-board software that goes wrong, as OBSW_FAULT says, in its step OBSW_AT (-1: in its start): hang, crash,
- * exit, wait (until the file OBSW_GATE exists). Until then it pushes with 1 N. */
+ * exit, wait (until the file OBSW_GATE exists), scribble (into every descriptor but those of the terminal).
+ * Until then it pushes with 1 N. */
 #define _POSIX_C_SOURCE 200809L
 #include "../../examples/obsw/obsw.h"
 
@@ -24,6 +25,10 @@ static void fault(long step) {
     }
     if (strcmp(what, "exit") == 0)
         exit(3);
+    if (strcmp(what, "scribble") == 0)
+        for (int i = 3; i < 1024; i++)
+            if (write(i, "stray", 5) == 5)
+                here = 2;
     if (strcmp(what, "wait") == 0)
         while (access(getenv("OBSW_GATE"), F_OK) != 0)
             nanosleep(&(struct timespec){0, 1000000}, NULL);
@@ -43,7 +48,7 @@ int ff_obsw_step(void *self, const ff_obsw_in *in, ff_obsw_out *out) {
     (void)self;
     fault((long)in->sequence);
     memset(out, 0, sizeof *out);
-    out->force[0] = 1;
+    out->force[0] = here;
     return 0;
 }
 

@@ -80,15 +80,6 @@ says 'workspace: sentence' 'its own motion is inside for .* outside from .* rela
 refuse 'allowed: kr120, kr16' analyze workspace "$here/scenarios/deos-client.yaml" --arm ur10
 refuse 'has no satellite' analyze workspace "$here/scenarios/planar-arm-emulation.yaml"
 
-text=$("$FREEFLOAT" papers aghili --json) || fail "exit status $?"
-says 'papers: contact' '"ours": "0.3949, 0.3949"' "$text"
-says 'papers: peak' '"ours": "27.14, 27.14"' "$text"
-says 'papers: end' '"ours": "-1.6665, -1.6665"' "$text"
-says 'papers: constraint' '"ours": "-9.80[01]e-03"' "$text"
-says 'papers: force error' '"ours": "0.1667"' "$text"
-says 'papers: critical' '"paper": "5"' "$text"
-says 'papers: delay' '"ours": "0.539 to 3.091"' "$text"
-
 "$FREEFLOAT" "${base[@]}" --delay 0.04 --inertia-ratio 2 --plot plot.html >/dev/null || fail "exit status $?"
 says plot '</html>' "$(tail -1 plot.html)"
 ended

@@ -28,8 +28,11 @@ json '"stable" in v and "q_critical" in v' "$FREEFLOAT" analyze contact-stabilit
 json 'v["map"] is not None' "$FREEFLOAT" analyze delay-margin "$S/wall.yaml" --map 0 --methods tdpa --json
 json 'len(v) > 0' "$FREEFLOAT" analyze workspace "$S/deos-client.yaml" $short --json
 json 'len(v) > 0' "$FREEFLOAT" analyze log r/log.csv --identify delay --json
+export XDG_STATE_HOME="$PWD/state"
 json '"may_250_hz" in v and v["awake"] in (True, False)' "$FREEFLOAT" rt --selftest --json
+grep -q "^fit_250 [01]$" state/freefloat/selftest || fail "selftest: not kept"
 expect 0 "idle states  allowed by --idle" "$FREEFLOAT" rt --selftest --idle
+grep -q "kept for 30 days in $PWD/state/freefloat/selftest" out.txt || fail "selftest: $(cat out.txt)"
 grep -Eq "wake-up +p50 [0-9]+ us, p99 [0-9]+ us, largest [0-9]+ us of [0-9]+ at 1 kHz" out.txt && grep -q "#" out.txt || fail "selftest: $(cat out.txt)"
 json 'len(v) > 0' "$FREEFLOAT" papers lange --json
 }

@@ -5,7 +5,7 @@ set -u
 . "$FF_SOURCE_DIR/tests/expect.sh"
 S=$FF_SOURCE_DIR/scenarios/wall.yaml
 E=$FF_SOURCE_DIR/scenarios/planar-arm-emulation.yaml
-for command in run compare papers campaign analyze rt guard facility replay export view "analyze log" "analyze workspace" "analyze delay-margin" "analyze contact-stability"; do
+for command in run compare papers campaign analyze rt guard facility replay export view runs verify "runs diff" "runs prune" "analyze log" "analyze workspace" "analyze delay-margin" "analyze contact-stability"; do
   # shellcheck disable=SC2086
   expect 0 "example: " "$FREEFLOAT" $command --help
   # shellcheck disable=SC2086
@@ -31,7 +31,7 @@ refuse "METHOD:key=value" compare "$S" --methods tdpa:=3
 refuse "more than 32 variants" compare "$S" --methods "$(for i in $(seq 33); do printf 'tdpa:time.seed=%d,' "$i"; done)"
 refuse "cannot write into this folder" run "$S" --out /dev/null/x
 : > plain
-refuse "plain/direct: cannot write into this folder" compare "$S" --methods direct --out plain
+refuse "plain: cannot write into this folder" compare "$S" --methods direct --out plain
 refuse "plain: cannot write into this folder" analyze delay-margin "$S" --methods direct --map 2 --out plain --quiet
 
 sets=()
@@ -150,4 +150,26 @@ kill -INT $guard
 wait $guard || fail "guard, interrupted before any telegram: exit $?: $(cat out.txt)"
 refuse "port" rt "$S" --rsi-port 70000
 refuse "port" facility "$S" --ati-port x
+
+# what is no file: a pipe that nobody writes to, an empty name
+mkfifo pipe
+exec 9<> pipe # a writer that says nothing
+refuse "a pipe whose writer said nothing for 2 s" check pipe
+exec 9>&-
+refuse "no ordinary file" replay pipe
+refuse "no ordinary file" analyze log pipe --identify delay
+mkdir vpipe; mkfifo vpipe/log.csv
+refuse "cannot be read, or is empty" view vpipe
+refuse "\-\-out needs a value, it is empty" run "$S" --out ''
+# a name is text in JSON, too
+printf 'name: a "quoted" name\nbase: %s\nmethods: [direct]\nsamples: 2\nvary: {satellites.body.robot.delay: {uniform: [0.005, 0.03]}}\nmetrics: {force: peak_force_ratio}\n' "$S" > quoted.yaml
+expect 0 '"campaign": "a \\"quoted\\" name"' "$FREEFLOAT" campaign quoted.yaml --dry-run --json
+# SIGTERM ends a run as Ctrl-C does: what was computed is kept
+"$FREEFLOAT" run "$S" --set time.duration=60 --method direct --live 127.0.0.1:0 --log mcap,csv --out term > out.txt 2>&1 &
+run=$!
+for _ in $(seq 600); do [ "$(stat -c %s term/log.mcap 2> /dev/null || echo 0)" -gt 60000 ] && break; sleep 0.1; done
+kill -TERM $run
+wait $run; got=$?
+[ $got -eq 1 ] && [ -s term/summary.json ] && [ "$(wc -l < term/log.csv)" -gt 10 ] || fail "SIGTERM: exit $got: $(cat out.txt; ls -A term)"
+expect 0 "rows" "$FREEFLOAT" export term/log.mcap --to csv --out term2
 exit $((failures > 0))

@@ -46,4 +46,6 @@ while IFS='|' read -r _ number fault by _; do
   done
 done < <(grep -E '^\| [0-9]+ \|' docs/safety.md)
 [ $rows -ge 30 ] || { echo "docs/safety.md: $rows rows of faults"; status=1; }
+# the page on speed is what the tool makes of the figures
+tools/bench page | diff docs/performance.md - || { echo "docs/performance.md: not made from docs/bench.json (tools/bench page)"; status=1; }
 exit $status

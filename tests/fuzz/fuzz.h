@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,5 +15,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
         if (!(condition))     \
             abort();          \
     } while (0)
+
+/* The bytes as a file of this name in a folder of this process; its path. */
+static inline const char *fuzz_file(const char *name, const uint8_t *bytes, size_t size) {
+    static char folder[] = "/tmp/ff-fuzz-XXXXXX", path[64];
+    static int made;
+    if (!made)
+        FUZZ_CHECK(mkdtemp(folder));
+    made = 1;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    FILE *f = fopen(path, "wb");
+    FUZZ_CHECK(f && fwrite(bytes, 1, size, f) == size && fclose(f) == 0);
+    return path;
+}
 
 #endif

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# run.sh build: the libFuzzer targets, into build-fuzz. run.sh NAME (rsi_rob ...): one of them for FF_FUZZ_SECONDS (default 3; 600 with
+# run.sh build: the libFuzzer targets, into build-fuzz. run.sh NAME (rsi_rob ...): one of them for FF_FUZZ_SECONDS (default 1; 600 with
 # FF_TEST_LONG=1) on its corpus and on what earlier runs found, which stays in build-fuzz.
 set -euo pipefail
 source_dir="${FF_SOURCE_DIR:-$(cd "$(dirname "$0")/../.." && pwd)}"
 build="$source_dir/build-fuzz"
-limit="${FF_FUZZ_SECONDS:-$([ "${FF_TEST_LONG:-0}" = 0 ] && echo 3 || echo 600)}"
+limit="${FF_FUZZ_SECONDS:-$([ "${FF_TEST_LONG:-0}" = 0 ] && echo 1 || echo 600)}"
 name=${1:?a target, or: build}
 command -v clang > /dev/null || { echo "skipped: needs clang with libFuzzer"; exit 77; }
 
@@ -20,10 +20,12 @@ mkdir -p "$found"
 seeds=("$found")
 [ ! -d "$source_dir/tests/fuzz/corpus/$name" ] || seeds+=("$source_dir/tests/fuzz/corpus/$name")
 [ "$name" != scenario ] || seeds+=("$source_dir/scenarios")
-case $name in mcap | scenario) length=8192 ;; *) length=2600 ;; esac
+case $name in mcap | scenario | campaign | urdf | recording | journal) length=8192 ;; *) length=2600 ;; esac
+words=()
+[ ! -e "$source_dir/tests/fuzz/dictionaries/$name.dict" ] || words=(-dict="$source_dir/tests/fuzz/dictionaries/$name.dict")
 cd "$build/fuzz"
 if ! "$build/tests/fuzz/fuzz_$name" -max_total_time="$limit" -timeout=10 -rss_limit_mb=1024 -max_len=$length \
-  -artifact_prefix="$found-" -print_final_stats=1 "${seeds[@]}" > "$found.log" 2>&1; then
+  -artifact_prefix="$found-" -print_final_stats=1 "${words[@]}" "${seeds[@]}" > "$found.log" 2>&1; then
   echo "fuzz_$name FAILED"
   tail -40 "$found.log"
   exit 1

@@ -51,7 +51,11 @@ done
 # cut off by a kill: still replayed, and said so
 head -c $(($(stat -c %s a/log.mcap) / 2)) a/log.mcap > cut.mcap
 "$FREEFLOAT" replay cut.mcap | grep -q "cut off" || fail "a cut log: $("$FREEFLOAT" replay cut.mcap 2>&1)"
-"$FREEFLOAT" export cut.mcap --to csv > /dev/null || fail "export of a cut log"
+"$FREEFLOAT" export cut.mcap --to csv --json > out.json 2> out.txt || fail "export of a cut log"
+grep -q "warning: cut.mcap: the log was cut off" out.txt || fail "export does not say that the log was cut off: $(cat out.txt)"
+grep -q '"whole": *false' out.json || fail "export --json: $(cat out.json)"
+"$FREEFLOAT" analyze log cut.mcap --identify delay 2>&1 | grep -q "warning: cut.mcap: the log was cut off" || fail "analyze log does not say that the log was cut off"
+"$FREEFLOAT" analyze log a/log.mcap --identify delay 2>&1 | grep -q "cut off" && fail "a whole log is said to be cut off"
 head -1000 a/log.csv | cmp -s - <(head -1000 cut.csv) || fail "the cut log's rows differ"
 
 # an emulation has no cycles to record: said, not left out in silence

@@ -4,7 +4,12 @@ set -euo pipefail
 . "$FF_SOURCE_DIR/tests/need.sh"
 work="$FF_BUILD_DIR/record-public"
 packages "$FF_SOURCE_DIR/tests/record" "$work"
-cp "$FF_SOURCE_DIR/tests/record/read.mjs" "$work"
+cp "$FF_SOURCE_DIR"/tests/record/{read,log}.mjs "$work"
 cd "$work"
 FF_MCAP_SAMPLE="$work/sample.mcap" "$FF_BUILD_DIR/tests/test_unit_record_mcap"
 node read.mjs sample.mcap "$([ "${FF_TEST_LONG:-0}" = 0 ] && echo short || echo long)"
+# a capture whose arm is a URDF file
+sed '/^      links:/,/pose: {position: \[0, -0.081/d; s/^      gripper:/      model: arm.urdf\n      gripper:/' "$FF_SOURCE_DIR/scenarios/envisat-capture.yaml" > capture.yaml
+cp "$FF_SOURCE_DIR/scenarios/envisat-arm.urdf" arm.urdf
+"$FREEFLOAT" run capture.yaml --set time.duration=0.5 --set contacts.grip.closes=0.2 --log mcap --quiet --out capture
+node log.mjs capture/log.mcap

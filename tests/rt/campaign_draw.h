@@ -73,6 +73,7 @@ static const kind_drawn kinds_drawn[] = {
     {FF_FAULT_FT_DEAF, "ft-deaf", 0, 0, HITS_VALUE, -1, 1},
     {FF_FAULT_ROBOT_LATER, "robot-later", 0, 0.02, HITS_PLANT, -1, 1},
     {FF_FAULT_WALL_HARDER, "wall-harder", 1, 20, HITS_PLANT, -1, 1},
+    {FF_FAULT_FT_FAST, "ft-fast", 2, 64, 0, -1, 2},
     {FF_FAULT_ROBOT_RESTARTS, "robot-restarts", 0, 0, HITS_WIRE | HITS_SILENT, 9, 2},
 };
 
@@ -224,7 +225,8 @@ static inline void draw_faults(ff_rng *rng, run_drawn *r, pen *p) {
         const kind_drawn *kind = &kinds_drawn[r->fault[n].kind = draw_kind(rng)];
         r->fault[n].body = chance(rng, 0.5) && r->bodies > 1;
         double value = between(rng, kind->low, kind->high);
-        if (kind->kind == FF_FAULT_FT_MIRRORED || kind->kind == FF_FAULT_FT_FLOOD)
+        if (kind->kind == FF_FAULT_FT_MIRRORED || kind->kind == FF_FAULT_FT_FLOOD ||
+            kind->kind == FF_FAULT_FT_FAST)
             value = floor(value);
         /* often in the wake of the one before */
         const double from = n && chance(rng, 0.5) ? last + r->cycle * floor(by_ratio(rng, 1, 60))

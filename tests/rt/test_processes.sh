@@ -10,6 +10,8 @@ for kind in loop-interrupted loop-terminated; do
   grep -q "RSI ended as asked" facility.txt || fail "$kind: the controller was not commanded to end: $(cat facility.txt)"
   [ $got -eq 1 ] || fail "$kind: exit $got for a run that was cut short"
   [ -s out/summary.json ] || fail "$kind: no summary"
+  tr -d ' \n' < out/summary.json | grep -q '"state":"FLOAT"}.*"text":"theoperatoraskedfortheend"}.*"state":"HOLD"}.*"real_time":{"wake_up_p50_us":.*"devices":' || fail "$kind: states, events, timing or devices are not in summary.json: $(tail -60 out/summary.json)"
+  grep -q 'the operator asked for the end' out/report.html || fail "$kind: what ended the run is not in report.html"
 done
 
 # signals that would end or suspend it; a terminal or a reader of its output that goes away
@@ -51,7 +53,7 @@ fi
 
 # a sensor that is never heard: said after --wait, nothing moves
 start_facility
-timeout 60 "$FREEFLOAT" rt "$S" --arm --out out --rsi-port "$base" --ati-port "$((base + 15))" --http-port "$((base + 20))" --wait 1 < /dev/null > rt.txt 2>&1; got=$?
+timeout 60 "$FREEFLOAT" rt "$S" --arm --force --out out --rsi-port "$base" --ati-port "$((base + 15))" --http-port "$((base + 20))" --wait 1 < /dev/null > rt.txt 2>&1; got=$?
 kill "$facility_pid" 2> /dev/null; wait "$facility_pid" 2> /dev/null; facility_pid=
 [ $got -eq 1 ] && grep -q "FAULT, AGE: .*allowed 1 s" rt.txt && ! grep -q "APPROACH\|FLOAT" rt.txt || fail "a mute sensor: exit $got: $(cat rt.txt)"
 
@@ -62,7 +64,7 @@ timeout 20 "$FREEFLOAT" facility "$S" --once "${P[@]}" > second.txt 2>&1; got=$?
 [ $got -eq 1 ] && grep -q "cannot be bound\|cannot be served" second.txt || fail "taken port: exit $got: $(cat second.txt)"
 kill "$facility_pid"; wait "$facility_pid" 2> /dev/null; facility_pid=
 ports
-timeout 20 "$FREEFLOAT" rt "$S" --arm --out out "${P[@]}" --wait 0.5 --quiet < /dev/null > rt.txt 2>&1; got=$?
+timeout 20 "$FREEFLOAT" rt "$S" --arm --force --out out "${P[@]}" --wait 0.5 --quiet < /dev/null > rt.txt 2>&1; got=$?
 [ $got -ne 0 ] && grep -q "no answer to HTTP GET" rt.txt || fail "no devices: exit $got: $(cat rt.txt)"
 real=(--set "satellites.body.robot={kind: kuka-rsi, address: 192.0.2.1, base: {position: [-1.35, 0, -1.57]}, tool: {attitude: [0, 0, 1, 0]}}")
 timeout 20 "$FREEFLOAT" rt "$S" --arm --out out "${real[@]}" < /dev/null > rt.txt 2>&1; got=$?

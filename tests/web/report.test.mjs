@@ -264,6 +264,150 @@ await check("dragging zooms all plots, double-click shows all", async () => {
   await page.close();
 });
 
+/** A copy of a report whose runs' summaries are changed. */
+function changed(kind, name, change) {
+  const page = readFileSync(join(samples, `${kind}.html`), "utf8");
+  const open = '<script type="application/json" id="ff-data">';
+  const from = page.indexOf(open) + open.length;
+  const to = page.indexOf("</script>", from);
+  const data = JSON.parse(page.slice(from, to));
+  change(data.runs);
+  writeFileSync(join(samples, `${name}.html`), page.slice(0, from) + JSON.stringify(data).replaceAll("<", "\\u003c") + page.slice(to));
+}
+
+await check("the time marker stands at its instant, to the pixel, after every zoom; Show scrolls to the plots", async () => {
+  const page = await open("failed", plain);
+  await page.locator(".verdict button").click();
+  await until(page, () => freefloat.plots[0].drawn());
+  const top = await page.evaluate(() => document.getElementById("plots").getBoundingClientRect().top);
+  assert.ok(top > -2 && top < 300, `the plots begin at ${top} px`);
+  for (const [t, from, to] of [[null], [18.884, 17.9, 20.1], [3.3, 3.2999, 3.3007], [7.77, 0, 30]]) {
+    if (t !== null) await page.evaluate(([a, b, c]) => (freefloat.zoom(b, c), freefloat.seek(a)), [t, from, to]);
+    await page.waitForTimeout(150);
+    const seen = await page.evaluate(() => {
+      const over = document.querySelector(".panel .u-over").getBoundingClientRect();
+      const mark = document.querySelector(".panel .marker").getBoundingClientRect();
+      return {at: mark.left + mark.width / 2 - over.left, width: over.width, time: freefloat.time(), range: freefloat.range()};
+    });
+    const wanted = ((seen.time - seen.range[0]) / (seen.range[1] - seen.range[0])) * seen.width;
+    assert.ok(Math.abs(seen.at - wanted) < 1, `at ${seen.at} px, ${seen.time} s of ${seen.range} belongs at ${wanted}`);
+  }
+  await page.evaluate(() => scrollTo(0, 0));
+  await page.getByRole("button", {name: "Show contact 1", exact: true}).click();
+  const again = await page.evaluate(() => document.getElementById("plots").getBoundingClientRect().top);
+  assert.ok(again > -2 && again < 300, `the plots begin at ${again} px`);
+  await page.close();
+});
+
+await check("restitution is summary.json's, of pairs and of long runs", async () => {
+  for (const kind of ["pair/report", "single"]) {
+    const s = kind === "single" ? summary("single") : JSON.parse(readFileSync(join(samples, "pair", "summary.json"), "utf8"));
+    const truth = Object.values(s.satellites).flatMap((b) => b.contacts);
+    const page = await open(kind, plain);
+    const rows = await page.locator("table.contacts tbody tr").evaluateAll((all) => all.map((r) => ({start: r.querySelector("[data-head='Start (s)']").textContent, e: r.querySelector("[data-head=Restitution]")?.textContent})));
+    if (kind !== "single") assert.ok(rows.length >= 4, `${rows.length} contacts`);
+    for (const {start, e} of rows) {
+      const c = truth.find((x) => x.start_s.toFixed(3) === start);
+      if (typeof c.restitution === "number") assert.equal(e, c.restitution.toFixed(3), `contact at ${start}`);
+    }
+    await page.close();
+  }
+});
+
+await check("an rt run: what ended it comes first; states, events, devices and timing are there", async () => {
+  changed("single", "devices", (runs) => {
+    const s = runs[0].summary;
+    s.verdict = "fail";
+    s.status = "FAULT, FORCE: the contact force is too large (8.03, allowed 8 N)";
+    s.safety = {state: "FAULT", cause: "FORCE", text: "the contact force is too large", time_s: 1.744};
+    s.events = [{time_s: -0.468, state: "CHECK"}, {time_s: 0, state: "FLOAT"}, {time_s: 1.744, level: "fault", text: "the contact force is too large (8.03, allowed 8)"}, {time_s: 1.8, state: "FAULT"}];
+    s.devices = {strangers: 0, satellites: {client: {robot: {received: 688, answered: 687, late: 1, lost: 0}, sensor: {received: 679, lost: 2}}}};
+    s.real_time = {wake_up_p50_us: 24, wake_up_p99_us: 83, compute_p99_us: 9, input_output_p99_us: 168, missed_cycles: 3, page_faults: 0};
+  });
+  const page = await open("devices", plain);
+  assert.equal(await page.locator(".verdict .word").innerText(), "Fault");
+  assert.match(await page.locator(".verdict .reason").innerText(), /^FAULT, FORCE: the contact force is too large \(8\.03, allowed 8 N\)/);
+  const text = (name) => page.locator(`table.${name}`).innerText();
+  assert.match(await text("events"), /−0\.468\s+CHECK[^]*1\.744\s+the contact force is too large[^]*FAULT/);
+  assert.match(await text("devices"), /robot of client\s+688\s+687\s+1\s+0[^]*sensor of client\s+679\s+–\s+–\s+2/);
+  assert.match(await page.locator("main").innerText(), /24\.0\sµs median, 99 % below 83\.0\sµs[^]*Missed cycles\s+3/);
+  assert.deepEqual(page.troubles, []);
+  await page.close();
+});
+
+await check("not judged without a requirement; rounding beside a limit is 0", async () => {
+  changed("single", "free", (runs) => (runs[0].summary.requirements = []));
+  let page = await open("free", plain);
+  assert.equal(await page.locator(".verdict .word").innerText(), "Not judged");
+  assert.equal(await page.locator(".verdict").getAttribute("data-verdict"), "none");
+  await page.close();
+  changed("single", "tiny", (runs) => (runs[0].summary.requirements = [{name: "angular_velocity_error", limit: 0.0087, value: 1.25e-13, met: true}]));
+  page = await open("tiny", plain);
+  assert.equal(await page.locator("table.requirements td[data-head=Value]").innerText(), "0");
+  assert.match(await page.locator(".verdict .reason").innerText(), /ngular velocity error 0\srad\/s of 0\.0087/);
+  await page.close();
+});
+
+await check("compare: distance from the ideal, ties told as ties; an outlier does not set the scale and is marked", async () => {
+  const met = (ratio, error) => [{name: "velocity_error", limit: 0.01, value: error, met: error <= 0.01}, {name: "peak_force_ratio", limit: 1.2, value: ratio, met: ratio <= 1.2}];
+  changed("compare", "ties", (runs) => runs.forEach((r, i) => Object.assign(r.summary, {requirements: met([0.7, 1.000000007, 0.999986][i], [1e-7, 0, 2e-9][i]), verdict: "pass"})));
+  let page = await open("ties", plain);
+  const places = await page.locator("table.ranking td[data-head=Place]").allInnerTexts();
+  const order = await page.locator("table.ranking tbody th").allInnerTexts();
+  assert.deepEqual(places, ["1 =", "1 =", "3"]);
+  assert.match(await page.locator(".verdict .reason").innerText(), new RegExp(`Best are ${order[0].trim()} and ${order[1].trim()}, equal`));
+  await page.close();
+  page = await open("compared/report", plain);
+  await page.evaluate(() => document.getElementById("plots").scrollIntoView());
+  await until(page, () => freefloat.plots[0].drawn());
+  await page.waitForTimeout(300);
+  // no method but ideal is valid here: the ideal motion alone counts, and direct leaves the scale
+  const beyond = await page.locator(".panel").first().locator(".chip[data-beyond]").allInnerTexts();
+  assert.ok(beyond.some((t) => /^direct/.test(t)), `marked: ${beyond}`);
+  const [low, high] = await page.evaluate(() => freefloat.plots[0].scale());
+  assert.ok(high < 0.06 && low > -0.06, `the scale is ${low} to ${high}: direct reaches 0.13 m/s`);
+  await page.close();
+});
+
+await check("a long run shows every cycle once its log.csv is opened, and refuses another's", async () => {
+  const truth = log("long");
+  const page = await open("long", plain);
+  const bucket = await page.evaluate(() => freefloat.runs[0].bucket);
+  assert.ok(bucket > 1);
+  writeFileSync(join(profile, "other.csv"), "t [s],x [m]\n0,1\n");
+  await page.locator("input[type=file]").setInputFiles(join(profile, "other.csv"));
+  await until(page, () => /another run/.test(document.querySelector(".raw [role=status]").textContent));
+  const lines = [truth.names.map((n, i) => (i ? n : "t [s]")).join(",")];
+  for (let i = 0; i < truth.rows; i++) lines.push(truth.names.map((n) => truth.at(i, n)).join(","));
+  writeFileSync(join(profile, "log.csv"), lines.join("\n"));
+  await page.locator("input[type=file]").setInputFiles(join(profile, "log.csv"));
+  await until(page, () => /Every cycle is drawn/.test(document.querySelector(".raw [role=status]").textContent));
+  for (let n = 0; n < 10; n++) {
+    const row = Math.floor(random() * truth.rows);
+    const {lines: names, values, time} = await page.evaluate((t) => ({lines: freefloat.plots[0].lines(), ...freefloat.plots[0].valuesAt(t)}), truth.at(row, truth.names[0]));
+    assert.equal(time, truth.at(row, truth.names[0]));
+    names.forEach((name, i) => assert.equal(values[i], Math.fround(truth.at(row, name)), `${name} in row ${row}`));
+  }
+  assert.deepEqual(page.troubles, []);
+  await page.close();
+});
+
+await check("on a phone and on paper no table is clipped", async () => {
+  let page = await open("compared/report", {...plain, width: 360});
+  const wide = () => page.evaluate(() => [...document.querySelectorAll(".scroll")].filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.firstChild.className));
+  assert.deepEqual(await wide(), [], "on a phone");
+  await page.close();
+  page = await open("compared/report", plain);
+  await page.emulateMedia({media: "print"});
+  await page.evaluate(() => dispatchEvent(new Event("beforeprint")));
+  const over = await page.evaluate(() => {
+    const right = document.querySelector("main").getBoundingClientRect().right;
+    return [...document.querySelectorAll("table")].filter((t) => t.getBoundingClientRect().right > right + 1).map((t) => t.className);
+  });
+  assert.deepEqual(over, [], "on paper");
+  await page.close();
+});
+
 await check("compare: ranking, one legend, methods hidden everywhere", async () => {
   const page = await open("compare", plain);
   const order = await page.locator("table.ranking tbody th").allInnerTexts();
@@ -308,7 +452,7 @@ await check("freefloat compare: the ideal motion is a reference, not ranked", as
   const page = await open("compared/report", plain);
   const rows = await page.locator("table.ranking tbody tr").allInnerTexts();
   assert.equal(rows.length, 3);
-  assert.match(rows[2], /^ideal\s+reference/);
+  assert.match(rows[2], /^ideal\s+–\s+reference/);
   assert.deepEqual(page.troubles, []);
   await page.close();
 });

@@ -50,6 +50,33 @@ await check("campaign: every cell of the map is the table's, names are text, not
   if (screens) await page.screenshot({path: join(screens, "campaign.png"), fullPage: true});
 });
 
+await check("every page opens with its verdict; yes and no have two colours, the scenario itself is marked", async () => {
+  let page = await open("campaign/report.html");
+  const verdict = () => page.locator(".verdict").evaluate((e) => [e.dataset.verdict, e.querySelector(".word").textContent, e.querySelector(".reason").textContent]);
+  const rows = table("campaign/results.csv");
+  const keeps = ["direct", "tdpa"].filter((m) => rows.filter((r) => r.method === m).every((r) => Number(r[Object.keys(r).find((n) => /^force/.test(n))]) <= 1.2 && Number(r[Object.keys(r).find((n) => /^rebound/.test(n))]) <= 0.01));
+  assert.match((await verdict())[1], new RegExp(`^${keeps.length} of 2 methods keeps? the requirements in every sample$`));
+  page = await open("margin/delay-margin.html");
+  const [mood, word, reason] = await verdict();
+  assert.deepEqual([mood, word], /^GO/.test(reason) ? ["good", "Go"] : ["bad", "No go"]);
+  const {maps} = await page.evaluate(() => window.freefloat.study);
+  for (const m of maps) assert.ok(near(m.point[0], 16) && near(m.point[1], 2000), `the scenario stands at ${m.point}`);
+  const colours = await page.evaluate(() => window.freefloat.maps.filter((m) => m.title === "go or no go").map((m) => m.colours()));
+  assert.ok(colours.length >= 2 && new Set(colours.flat()).size <= 2 && colours.flat().every((c) => /^#/.test(c)), `${colours}`);
+  page = await open("stability.html");
+  assert.deepEqual((await verdict()).slice(0, 2), ["good", "Stable"]);
+  const curves = await page.evaluate(() => window.freefloat.study.curves);
+  const growth = curves.find((c) => /growth/.test(c.title));
+  assert.equal(growth.point, 2);
+  // one spike does not flatten the curve: nine of ten values fill a quarter of the scale or more
+  const values = growth.lines[0].y.filter((v) => v !== null).sort((a, b) => a - b);
+  const [low, high] = [values[Math.round(0.05 * values.length)], values[Math.round(0.9 * values.length)]];
+  await until(page, () => window.freefloat.plots[1].drawn());
+  const [from, to] = await page.evaluate(() => window.freefloat.plots[1].scale());
+  assert.ok(values[values.length - 1] > 10 * (high - low) && high - low > 0.25 * (to - from), `${low} to ${high} on ${from} to ${to}, largest ${values[values.length - 1]}`);
+  assert.deepEqual(page.troubles, []);
+});
+
 await check("campaign: lines of limits lie where their column has its level", async () => {
   const page = await open("campaign/report.html");
   const {maps, curves} = await page.evaluate(() => window.freefloat.study);

@@ -20,4 +20,5 @@ done
 scenario=$root/scenarios/deos-client.yaml
 "$freefloat" run "$scenario" --quiet --out "$scratch/run"
 "$freefloat" compare "$scenario" --methods ideal,direct,tdpa --quiet --log none --out "$scratch/compared"
+"$freefloat" run "$root/scenarios/papers/lange/fig-7.yaml" --method tdpa --quiet --log none --out "$scratch/pair"
 node "$here/report.test.mjs" "$scratch" ${FF_SCREENS:+"$FF_SCREENS"}

@@ -28,6 +28,7 @@ export interface Contact {
   peak_robot_force_N?: number | null;
   stiffness_Npm?: number | null;
   damping_Nspm?: number | null;
+  restitution?: number | null;
   [key: string]: unknown;
 }
 
@@ -61,6 +62,13 @@ export interface Summary {
   timing?: Numbers;
   requirements?: Requirement[];
   verdict?: string;
+  status?: string;
+  version?: string;
+  safety?: {state: string; cause: string; text: string; time_s?: number; satellite?: string; value?: number | null; limit?: number | null; unit?: string};
+  events?: {time_s: number; state?: string; level?: string; text?: string}[];
+  devices?: {strangers?: number; satellites?: Record<string, Record<string, Record<string, number>>>};
+  real_time?: Numbers;
+  clocks?: Record<string, Numbers>;
   [key: string]: unknown;
 }
 

@@ -27,7 +27,9 @@ export function table(caption: string, heads: string[], rows: (string | Cell)[][
   const cell = (value: string | Cell, i: number): HTMLElement => {
     const c = typeof value === "string" ? {text: value} : value;
     const tag = i === 0 ? "th" : "td";
-    return h(tag, {class: [numeric[i] ? "n" : "", c.className ?? ""].join(" ").trim() || null, title: c.title, scope: i === 0 ? "row" : null}, c.node ?? c.text);
+    // On a narrow screen a row is a list of its cells, each behind its column's name (style.css).
+    const head = heads[i]?.replace(/^#/, "") || null;
+    return h(tag, {class: [numeric[i] ? "n" : "", c.className ?? ""].join(" ").trim() || null, title: c.title, scope: i === 0 ? "row" : null, "data-head": head}, c.node ?? c.text);
   };
   return h(
     "div", {class: "scroll"},

@@ -43,6 +43,8 @@ export interface Status {
   viewers: number;
   /** The limits as they are now: some may have been tightened. */
   limits?: number[];
+  /** Files of the run beside the page, once they are written. */
+  files?: string[];
 }
 
 export interface Event {
@@ -74,7 +76,8 @@ export class Link {
   private id = 0;
   private readonly waiting = new Map<number, (answer: {done: boolean; text: string}) => void>();
 
-  constructor(private readonly listener: Listener) {
+  /** token: whoever has it finds a place, however many others look. */
+  constructor(private readonly listener: Listener, public token = "") {
     this.connect();
     setInterval(() => {
       if (this.open && performance.now() - this.heard > SILENT) this.socket?.close();
@@ -82,7 +85,7 @@ export class Link {
   }
 
   private connect(): void {
-    const socket = new WebSocket(`ws://${location.host}/`, "freefloat");
+    const socket = new WebSocket(`ws://${location.host}/${this.token ? `?token=${this.token}` : ""}`, "freefloat");
     this.socket = socket;
     socket.binaryType = "arraybuffer";
     socket.onmessage = (message) => {

@@ -98,6 +98,7 @@ class Page {
   private readonly ledger = h("div", {class: "ledger"});
   private readonly grid = h("div", {class: "grid live-grid"});
   private readonly holdButton = h("button", {type: "button", class: "act"}, "Hold");
+  private readonly files = h("p", {class: "files"});
   private readonly followButton = h("button", {type: "button", class: "quiet small", hidden: true, click: () => this.follow()}, "Follow");
   private readonly slider = h("input", {type: "range", class: "slider", "aria-label": "Time"});
   private readonly playButton = h("button", {type: "button", class: "play"}, "▶");
@@ -120,7 +121,7 @@ class Page {
       event: (event) => this.note(event),
       rows: (values, width) => this.take(values, width),
       connection: () => this.showState(),
-    });
+    }, this.token);
     setInterval(() => this.showState(), 200);
     const frame = (now: number): void => {
       this.draw(now);
@@ -188,6 +189,7 @@ class Page {
       }
       this.holdButton.onclick = () => this.hold();
       if (can("hold")) actions.append(this.holdButton);
+      if (can("retreat")) actions.append(h("button", {type: "button", class: "act", title: "Hold; held and pushed: out of the contact once more, by 5 mm at most", click: () => this.order("retreat")}, "Retreat"));
       if (can("stop")) actions.append(h("button", {type: "button", class: "act stop", click: () => this.order("stop")}, "Stop"));
     }
     this.state.replaceChildren(this.sign, this.state.querySelector(".what")!, h("div", {class: "state-side"}, hello.mode === "view" ? "" : this.clock, actions));
@@ -290,7 +292,7 @@ class Page {
 
   private control(): HTMLElement {
     const hello = this.hello!;
-    const token = h("input", {type: "password", id: "token", autocomplete: "off", spellcheck: "false", maxlength: 32, placeholder: "printed on the terminal", input: () => (this.token = token.value.trim())});
+    const token = h("input", {type: "password", id: "token", autocomplete: "off", spellcheck: "false", maxlength: 32, placeholder: "printed on the terminal", input: () => (this.token = this.link.token = token.value.trim())});
     token.value = this.token;
     const rows: HTMLElement[] = [h("div", {class: "setting"}, h("label", {for: "token"}, "Token"), token)];
     if (hello.guarded.includes("zero"))
@@ -459,6 +461,11 @@ class Page {
     return out;
   }
 
+  /** What tripped: the last alarm that is not the name of a state, which follows it. */
+  private cause(): {text: string} | undefined {
+    return [...this.events].reverse().find((e) => e.level === "alarm" && !(e.text.split(":")[0]! in STATES));
+  }
+
   /** How old what is shown is [s]. */
   private dataAge(): number {
     return this.age + (performance.now() - this.arrived) / 1000;
@@ -475,7 +482,7 @@ class Page {
     const over = ["ended", "stopped", "fault"].includes(this.phase);
     if (this.link && !this.link.open && hello) {
       word = over && !view ? {ended: "Ended", stopped: "Stopped", fault: "Fault"}[this.phase]! : "No connection";
-      const alarm = over && !view ? [...this.events].reverse().find((e) => e.level === "alarm" && this.phase === "fault") : undefined;
+      const alarm = over && !view && this.phase === "fault" ? this.cause() : undefined;
       reason = `${alarm ? `${sentence(alarm.text)}. ` : ""}The server went away ${Math.round((performance.now() - this.link.lost) / 1000)} s ago; what is shown is the last state. Trying again.`;
       level = over && !view && this.phase !== "fault" ? "calm" : "bad";
     } else if (hello) {
@@ -505,12 +512,20 @@ class Page {
         const devices = hello.mode === "rt";
         const waits = devices ? (STATES[this.status?.state ?? "OFF"] ?? "") : "The ideal reference is computed first.";
         const stands = devices ? STATES.HOLD! : "The run stands still until it is continued.";
-        reason = `${{starting: waits, held: view ? "" : stands, ended: view ? "" : "The report is being written.", stopped: "Stopped by the operator.", fault: "The events say why."}[this.phase] ?? ""} ${alarmText}`.trim();
+        reason = `${{starting: waits, held: view ? "" : stands, ended: view ? "" : "The report is being written.", stopped: "Stopped by the operator.", fault: ""}[this.phase] ?? ""} ${alarmText}`.trim();
+        // What tripped comes first: the limits that a robot at rest keeps again say nothing of it.
+        const cause = this.phase === "fault" ? this.cause() : undefined;
+        if (this.phase === "fault") reason = `${cause ? sentence(cause.text) : "The events say why"}. ${alarms.length ? alarmText : ""}`.trim();
         level = this.phase === "fault" ? "bad" : this.phase === "held" && !view ? "warn" : "calm";
       }
     }
     if (this.word.textContent !== word) this.word.textContent = word;
-    this.reason.textContent = this.status?.state && this.link.open ? `State ${this.status.state}. ${reason}` : reason;
+    this.reason.textContent = this.status?.state && this.link.open ? (this.phase === "fault" ? `${reason} State ${this.status.state}.` : `State ${this.status.state}. ${reason}`) : reason;
+    const files = this.phase === "fault" && this.link.open ? (this.status?.files ?? []) : [];
+    if (this.files.childElementCount !== files.length) {
+      this.files.replaceChildren(...files.map((name) => h("a", {href: `/${name}`, target: "_blank", rel: "noopener"}, name === "fault.csv" ? "Last 2 s before the fault" : "Report")));
+      this.reason.after(this.files);
+    }
     const cls = `verdict live-state ${level}`;
     if (this.state.className !== cls) this.state.className = cls;
     this.sign.textContent = {good: "✓", warn: "!", bad: "✕", calm: "•"}[level];

@@ -15,6 +15,8 @@ export interface Line {
   pale?: boolean;
   /** Drawn in ink, not in a colour of the palette (the ideal motion among several methods). */
   ink?: boolean;
+  /** Of a run that does not count for the scale: where it leaves it, it is marked. */
+  outlier?: boolean;
   /** Key by which a shared legend hides lines in all plots. */
   group?: string;
 }
@@ -29,6 +31,8 @@ export interface PanelSpec {
   /** Logarithmic values; drawn as steps. */
   log?: boolean;
   steps?: boolean;
+  /** A few values far from all others do not set the scale: they are marked as outliers. */
+  robust?: boolean;
 }
 
 /** What the plots of a group are over; time unless another is given. */
@@ -190,6 +194,11 @@ export class Panel {
     if (had) this.draw();
   }
 
+  /** The same lines from another table. */
+  exchange(from: Table, to: Table): void {
+    if (this.spec.lines.some((l) => l.table === from)) this.setLines(this.spec.lines.map((l) => (l.table === from ? {...l, table: to} : l)));
+  }
+
   private buildChips(): void {
     this.values.length = 0;
     this.chips.replaceChildren(
@@ -275,8 +284,7 @@ export class Panel {
         y: {
           distr: this.spec.log ? 3 : 1,
           range: (_u, low, high) => {
-            let a = low ?? 0;
-            let b = high ?? 0;
+            let [a, b] = this.bounds(low ?? 0, high ?? 0);
             if (this.spec.log) return a > 0 && b > 0 ? [Math.min(a, limit ?? a) / 1.3, Math.max(b, limit ?? b) * 1.3] : [0.1, 10];
             if (limit !== undefined) {
               a = Math.min(a, 0);
@@ -308,6 +316,7 @@ export class Panel {
       ],
       hooks: {
         drawAxes: [(u) => this.shade(u)],
+        draw: [(u) => this.markOutliers(u)],
         setCursor: [(u) => {
           this.cursorRow = u.cursor.idx ?? null;
           if ((u.cursor.left ?? -1) < 0) this.cursorRow = null;
@@ -323,6 +332,7 @@ export class Panel {
           this.group.setRange(from, to);
         }],
         setSize: [() => this.showTime()],
+        setScale: [(_u, key) => key === "x" && this.showTime()], // the scale changes after this turn, the marker with it
         ready: [(u) => {
           u.over.append(this.marker);
           this.listen(u);
@@ -331,6 +341,85 @@ export class Panel {
     };
     this.plot = new uPlot(options, this.aligned(), this.holder);
     this.showTime();
+  }
+
+  /** Smallest and largest value in the shown range of the lines that count, where the others go beyond twice of it. */
+  private bounds(low: number, high: number): [number, number] {
+    const {lines} = this.spec;
+    if (this.spec.robust) return this.bulk(low, high);
+    if (!lines.some((l) => l.outlier) || !lines.some((l, i) => !l.outlier && this.shown(l, i))) return [low, high];
+    const [from, to] = this.group.range;
+    let a = Infinity;
+    let b = -Infinity;
+    lines.forEach((line, k) => {
+      if (line.outlier || !this.shown(line, k)) return;
+      const values = line.table.column(line.column)!;
+      for (let i = 0; i < line.table.rows; i++) {
+        const t = line.table.time[i]!;
+        if (t < from || t > to || !Number.isFinite(values[i])) continue;
+        if (values[i]! < a) a = values[i]!;
+        if (values[i]! > b) b = values[i]!;
+      }
+    });
+    if (this.spec.limit !== undefined) b = Math.max(b, this.spec.limit);
+    if (!(b >= a)) return [low, high];
+    return high - low <= 2 * (b - a) ? [low, high] : [Math.max(low, a), Math.min(high, b)];
+  }
+
+  /** Where one value in twenty is more than five times as far out as the rest is wide, the scale is the rest's and as much again. */
+  private bulk(low: number, high: number): [number, number] {
+    const all = this.spec.lines.flatMap((l, k) => (this.shown(l, k) ? Array.from(l.table.column(l.column)!) : [])).filter((v) => Number.isFinite(v)).sort((a, b) => a - b);
+    if (all.length < 20) return [low, high];
+    const at = (share: number): number => all[Math.round(share * (all.length - 1))]!;
+    const [a, b] = [at(0.05), at(0.95)];
+    const width = b - a || Math.abs(b) || 1;
+    let top = high > b + 5 * width ? b + width : high;
+    if (this.spec.limit !== undefined) top = Math.max(top, this.spec.limit);
+    return [low < a - 5 * width ? a - width : low, top];
+  }
+
+  /** Outliers beyond the scale: a triangle at the edge where each leaves it, and its largest value in the legend. */
+  private markOutliers(u: uPlot): void {
+    const {min, max} = u.scales.y!;
+    const {left, top, width, height} = u.bbox;
+    const s = 6 * devicePixelRatio;
+    let ctx: CanvasRenderingContext2D | null = null;
+    this.spec.lines.forEach((line, k) => {
+      const chip = this.chips.children[k] as HTMLElement | undefined;
+      const beyond = (line.outlier || this.spec.robust) && this.shown(line, k) && min != null && max != null ? this.leaves(line, min, max) : null;
+      chip?.toggleAttribute("data-beyond", beyond !== null);
+      chip?.setAttribute("title", beyond ? `Beyond this scale: up to ${number(beyond.value, 3)} ${this.spec.unit}` : "Show or hide this line");
+      if (!beyond) return;
+      ctx ??= u.ctx;
+      const x = Math.min(Math.max(u.valToPos(beyond.time, "x", true), left + s), left + width - s);
+      const up = beyond.value > max!;
+      ctx.fillStyle = lineColour(line);
+      ctx.beginPath();
+      ctx.moveTo(x, up ? top : top + height);
+      ctx.lineTo(x - s, up ? top + 1.6 * s : top + height - 1.6 * s);
+      ctx.lineTo(x + s, up ? top + 1.6 * s : top + height - 1.6 * s);
+      ctx.fill();
+    });
+  }
+
+  /** When a line first leaves the scale in the shown range, and its value farthest from it; null: it does not. */
+  private leaves(line: Line, min: number, max: number): {time: number; value: number} | null {
+    const values = line.table.column(line.column)!;
+    const [from, to] = this.group.range;
+    let first: number | null = null;
+    let value = 0;
+    let far = 0;
+    for (let i = 0; i < line.table.rows; i++) {
+      const t = line.table.time[i]!;
+      const d = Math.max(values[i]! - max, min - values[i]!);
+      if (t < from || t > to || !(d > 0)) continue;
+      first ??= t;
+      if (d > far) {
+        far = d;
+        value = values[i]!;
+      }
+    }
+    return first === null ? null : {time: first, value};
   }
 
   /** A click marks the instant; shift and drag moves the range; control and wheel zooms. */

@@ -1,14 +1,15 @@
 // report.html: verdict, tables, replay, plots.
 import {h, table as htmlTable, type Cell} from "./dom";
-import {filled, isConstant, readReport, satelliteNames, type Contact, type Report, type Run} from "./data";
+import {filled, isConstant, largest, readReport, satelliteNames, type Contact, type Report, type Run} from "./data";
 import {duration, exact, number, quantity, seconds, sentence, words} from "./format";
 import {colour, histogram, Panel, PlotGroup, swatch, type Line} from "./plots";
 import {emulationPlans, plans, type PlotPlan, type Quantity} from "./plans";
-import {idealRestitutions, restitution} from "./restitution";
 import {Scene} from "./scene";
+import {readLog} from "./rawlog";
 import {StudyPage, type Study} from "./study";
-import {brokenAt, energySentence, isReference, isValid, rank, UNITS, verdict} from "./verdict";
+import {brokenAt, energySentence, isReference, isValid, rank, relevant, UNITS, verdict} from "./verdict";
 
+const LEGEND = 8; // lines of one plot that can still be told apart
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10];
 
 class Page {
@@ -29,7 +30,10 @@ class Page {
   private readonly marks = h("div", {class: "marks", "aria-hidden": "true"});
   private readonly quiet: string[] = [];
 
+  private readonly hasSeries: boolean;
+
   constructor(private readonly report: Report) {
+    this.hasSeries = report.runs.some((r) => r.table && r.table.rows > 1);
     this.compare = report.runs.length > 1;
     const best = rank(report.runs)[0]!.run;
     this.current = best;
@@ -41,7 +45,7 @@ class Page {
   }
 
   build(): void {
-    const hasSeries = this.report.runs.some((r) => r.table && r.table.rows > 1);
+    const {hasSeries} = this;
     document.title = this.report.title;
     this.app.replaceChildren(
       h("a", {class: "skip", href: "#plots"}, "Skip to the plots"),
@@ -70,27 +74,30 @@ class Page {
     const runs = this.report.runs;
     if (!this.compare) {
       const v = verdict(runs[0]!);
-      return this.verdictBox(v.valid, v.word, sentence(v.sentence), sentence(energySentence(runs[0]!)), v.when);
+      return this.verdictBox(v.judged ? (v.valid ? "good" : "bad") : "calm", v.word, sentence(v.sentence), sentence(energySentence(runs[0]!)), v.when);
     }
     const order = rank(runs);
     const judged = order.filter((o) => !isReference(o.run));
     const valid = judged.filter((o) => isValid(o.run));
-    const best = order[0]!.run;
+    const first = order[0]!;
+    const ties = first.tied ? order.filter((o) => o.place === first.place) : [first];
     const word = valid.length === judged.length ? "All valid" : valid.length === 0 ? "None valid" : `${valid.length} of ${judged.length} valid`;
-    const v = verdict(best);
-    const text = valid.length ? `Best is ${best.label}: ${v.sentence}` : `Nearest is ${best.label}: ${v.sentence}`;
-    return this.verdictBox(valid.length > 0, word, text, "", v.when);
+    const v = verdict(first.run);
+    const names = ties.map((o) => o.run.label);
+    const who = names.length > 1 ? `are ${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}, equal to a thousandth of the limits` : `is ${names[0]}`;
+    const text = `${valid.length ? "Best" : "Nearest"} ${who}${names.length > 1 ? `; ${names[0]}` : ""}: ${v.sentence}`;
+    return this.verdictBox(valid.length > 0 ? "good" : "bad", word, text, "", v.when);
   }
 
-  private verdictBox(good: boolean, word: string, text: string, second: string, when: number | null): HTMLElement {
+  private verdictBox(mood: "good" | "bad" | "calm", word: string, text: string, second: string, when: number | null): HTMLElement {
     return h(
-      "section", {class: `verdict ${good ? "good" : "bad"}`, "aria-label": "Verdict", "data-verdict": good ? "pass" : "fail"},
-      h("span", {class: "sign", "aria-hidden": "true"}, good ? "✓" : "✕"),
+      "section", {class: `verdict ${mood}`, "aria-label": "Verdict", "data-verdict": {good: "pass", bad: "fail", calm: "none"}[mood]},
+      h("span", {class: "sign", "aria-hidden": "true"}, {good: "✓", bad: "✕", calm: "–"}[mood]),
       h("div", {},
         h("p", {class: "word"}, word),
         h("p", {class: "reason"}, text),
         second ? h("p", {class: "second"}, second) : null,
-        when !== null ? h("button", {type: "button", class: "quiet", click: () => this.look(when)}, `Show ${seconds(when)}`) : null),
+        when !== null && this.hasSeries ? h("button", {type: "button", class: "quiet", click: () => this.look(when)}, `Show ${seconds(when)}`) : null),
     );
   }
 
@@ -99,6 +106,12 @@ class Page {
     const width = Math.min(this.duration, Math.max(this.duration / 15, 100 * (this.current.summary.cycle_s ?? 0)));
     this.group.setRange(t - width / 2, t + width / 2);
     this.seek(t);
+    this.showPlots();
+  }
+
+  /** What was asked for is on the screen: the plots, their heading at the top. */
+  private showPlots(): void {
+    document.getElementById("plots")?.scrollIntoView({block: "start"});
   }
 
   private ranking(): HTMLElement {
@@ -108,19 +121,20 @@ class Page {
       const all = Object.values(run.summary.satellites ?? {}).flatMap((s) => s.passivity?.observer_min_J ?? []).filter((x): x is number => typeof x === "number");
       return all.length ? Math.min(...all) : null;
     };
-    const heads = ["Method", "Verdict", ...names.map((n) => `#${sentence(words(n))}${UNITS[n] ? ` (${UNITS[n]})` : ""}`), "#Limit used", "#Lowest observer (J)", "#Mean cycle"];
-    const rows = order.map(({run, used}) => [
+    const heads = ["Method", "#Place", "Verdict", ...names.map((n) => `#${sentence(words(n))}${UNITS[n] ? ` (${UNITS[n]})` : ""}`), "#Distance from ideal", "#Lowest observer (J)", "#Mean cycle"];
+    const rows = order.map(({run, used, place, tied}) => [
       {text: run.label, node: this.runLabel(run)},
+      place === null ? "–" : `${place}${tied ? " =" : ""}`,
       isReference(run) ? {text: "reference", className: "soft"} : {text: "", node: mark(isValid(run), isValid(run) ? "valid" : "not valid")},
       ...names.map((n): Cell => {
         const r = run.summary.requirements?.find((x) => x.name === n);
-        return {text: number(r?.value), className: r && !r.met ? "over" : ""};
+        return {text: number(r ? relevant(r.value, r.limit) : undefined), className: r && !r.met ? "over" : ""};
       }),
-      Number.isFinite(used) ? `${number(100 * used)} %` : "∞",
+      Number.isFinite(used) ? `${used < 1e-6 ? "0" : number(100 * used)} %` : "∞",
       number(worstObserver(run)),
       duration(run.summary.timing?.cycle_mean_ns),
     ]);
-    return section("Ranking", "Valid runs first, then by the largest share of a limit that was used.", htmlTable("Ranking of the methods", heads, rows, "ranking"));
+    return section("Ranking", "Valid runs first, then by the distance from the ideal motion: the largest share of a limit, a force ratio below 1 as far as one above. Runs within a thousandth of a limit share a place (=).", htmlTable("Ranking of the methods", heads, rows, "ranking"));
   }
 
   private styleOf(run: Run): number {
@@ -153,7 +167,7 @@ class Page {
     const left = h("div", {class: "stack"}, run.summary.requirements?.length ? this.requirements(run) : null, this.facts(run));
     const replay = this.replay(run);
     parts.push(h("div", {class: "split"}, left, ...(replay ? [replay] : [])));
-    parts.push(this.contacts(run));
+    parts.push(this.contacts(run), ...matrices(run), ...conduct(run));
     this.details.replaceChildren(...parts);
   }
 
@@ -166,7 +180,7 @@ class Page {
       const t = r.met ? null : brokenAt(run, r);
       return [
         {text: sentence(words(r.name))},
-        {text: number(r.value), className: r.met ? "" : "over"},
+        {text: number(relevant(r.value, r.limit)), className: r.met ? "" : "over"},
         exact(r.limit),
         UNITS[r.name] ?? "",
         {text: "", node: bar},
@@ -206,7 +220,7 @@ class Page {
       const [name, unit] = key === "inertia_ratio" ? ["inertia ratio", ""] : emulationUnit(key);
       if (typeof value === "number") add(`Emulation, ${name}`, quantity(value, unit));
       else if (typeof value === "boolean") add(`Emulation, ${key}`, value ? "yes" : "no");
-      else if (Array.isArray(value)) add(`Emulation, ${name}`, value.map((v) => number(typeof v === "number" ? v : null)).join(", "));
+      else if (Array.isArray(value) && !squareOf(value)) add(`Emulation, ${name}`, value.map((v) => number(typeof v === "number" ? v : null)).join(", "));
     }
     if (s.timing) add("Computing", `${duration(s.timing.cycle_mean_ns)} a cycle, ${duration(s.timing.cycle_max_ns)} maximum${s.timing.real_time_factor ? `; ${number(s.timing.real_time_factor)} × real time` : ""}`);
     return section("Run", "", h("dl", {class: "facts"}, ...facts.flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, value)])));
@@ -218,12 +232,10 @@ class Page {
       return section("Contacts", typeof emulation?.contact_s === "number" ? `The robot touches the wall at ${seconds(emulation.contact_s)}.` : "Nothing was touched.");
     const several = satelliteNames(run).length > 1;
     const LIMIT = 200;
-    const ideal = new Map<string, (number | null)[]>();
-    const idealOf = (c: Contact, number: number): number | null => {
-      const key = `${c.satellite} ${c.name}`;
-      if (!ideal.has(key)) ideal.set(key, idealRestitutions(run, c.name, c.satellite ?? ""));
-      return ideal.get(key)![number] ?? null;
-    };
+    // Of the ideal motion itself where it is one of the runs: its contact of the same name and number.
+    const ideal = this.report.runs.find((r) => r !== run && isReference(r));
+    const idealOf = (c: Contact, nth: number): number | null =>
+      ideal?.contacts.filter((o) => o.name === c.name && o.satellite === c.satellite)[nth]?.restitution ?? null;
     const seen = new Map<string, number>();
     // Each column: head, text of a contact. Those that hold nothing in any row are left out.
     const columns: [string, (c: Contact, nth: number) => string][] = [
@@ -233,7 +245,7 @@ class Page {
       ["#Lasts (s)", (c) => (c.end_s === null ? "open" : (c.end_s - c.start_s).toFixed(3))],
       ["#Speed before (m/s)", (c) => number(c.speed_before_mps, 4)],
       ["#Speed after (m/s)", (c) => number(c.speed_after_mps, 4)],
-      ["#Restitution", (c) => decimals(restitution(run, c))],
+      ["#Restitution", (c) => decimals(c.restitution ?? null)],
       ["#Ideal restitution", (c, nth) => decimals(idealOf(c, nth))],
       ["#Peak force (N)", (c) => number(c.peak_force_N, 4)],
       ["#Robot’s peak force (N)", (c) => number(c.peak_robot_force_N, 4)],
@@ -252,7 +264,7 @@ class Page {
       ...row.filter((_t, k) => kept[k]),
     ]);
     const more = run.contacts.length > LIMIT ? ` The first ${LIMIT} of ${run.contacts.length} are listed.` : "";
-    return section("Contacts", `Speeds are those of the centre of mass; restitution is taken along the wall’s normal at the touching point.${more}`, htmlTable("Contacts", heads, rows, "contacts"));
+    return section("Contacts", `Speeds are those of the centre of mass; restitution is that of the speed along the normal at the touching point, of both bodies where two touch.${more}`, htmlTable("Contacts", heads, rows, "contacts"));
   }
 
   private lookContact(run: Run, index: number): void {
@@ -261,6 +273,7 @@ class Page {
     const width = Math.max(end - c.start_s, 20 * (run.summary.cycle_s ?? 0.004));
     this.group.setRange(c.start_s - 1.5 * width, end + 1.5 * width);
     this.seek((c.start_s + end) / 2);
+    this.showPlots();
   }
 
   private replay(run: Run): HTMLElement | null {
@@ -325,9 +338,35 @@ class Page {
       ? h("div", {class: "legend", role: "group", "aria-label": "Methods"}, ...withTable.filter((r) => !isReference(r)).map((r) => this.runLabel(r)), h("span", {class: "chip"}, swatch({style: 0, ink: true, pale: true}), h("span", {class: "label"}, "ideal")))
       : null;
     const s = section("Plots", "Drag to zoom, shift and drag to pan, double-click to show all, click to move the replay. Contacts are shaded.", ...(legend ? [legend] : []), ...grids);
-    if (this.quiet.length) s.append(h("p", {class: "soft"}, `Zero throughout, not drawn: ${this.quiet.join(", ").toLowerCase()}.`));
+    if (this.quiet.length) s.append(h("p", {class: "soft"}, `Zero throughout, or below a millionth of the limit, not drawn: ${this.quiet.join(", ").toLowerCase()}.`));
+    const thinned = withTable.filter((r) => r.bucket > 1);
+    if (thinned.length) s.append(...thinned.map((r) => this.openLog(r)));
     s.id = "plots";
     return s;
+  }
+
+  /** A long run is drawn by the smallest and largest value of each bucket; its log.csv shows every cycle. */
+  private openLog(run: Run): HTMLElement {
+    const said = h("span", {class: "soft", role: "status"});
+    const input = h("input", {type: "file", accept: ".csv", class: "hidden", "aria-label": `log.csv of ${run.label}`, change: async () => {
+      const file = input.files?.[0];
+      if (!file) return;
+      try {
+        const old = run.table!;
+        const table = await readLog(file, old, run.cycles, (part) => (said.textContent = `Reading, ${Math.round(100 * part)} %`));
+        run.table = table;
+        run.bucket = 1;
+        for (const panel of this.group.panels) panel.exchange(old, table);
+        this.scene?.setRun(this.current.table!, this.current.geometry, satelliteNames(this.current));
+        this.seek(this.group.time);
+        said.textContent = `Every cycle is drawn: ${table.rows} rows.`;
+        button.remove();
+      } catch (error) {
+        said.textContent = `${(error as Error).message}.`;
+      }
+    }});
+    const button = h("button", {type: "button", class: "quiet small", click: () => input.click()}, `Open log.csv${this.compare ? ` of ${run.label}` : ""}`);
+    return h("p", {class: "raw"}, h("span", {class: "soft"}, `${this.compare ? `${run.label}: each` : "Each"} point is the smallest or largest of ${run.bucket} cycles. `), button, " ", input, said);
   }
 
   private plot(plan: PlotPlan, runs: Run[], prefix: string): HTMLElement[] | null {
@@ -338,7 +377,8 @@ class Page {
       return !values || (isConstant(values) && values[0] === 0);
     });
     const limit = plan.limitOf ? (runs[0]!.summary.requirements?.find((r) => r.name === plan.limitOf)?.limit ?? undefined) : undefined;
-    if (limit === undefined && present.every((q) => zero(q.column) && zero(q.reference))) {
+    const below = (name: string): boolean => runs.every((r) => !(largest(r.table!.column(name) ?? []).value >= 1e-6 * limit!));
+    if (limit === undefined ? present.every((q) => zero(q.column) && zero(q.reference)) : present.every((q) => below(q.column))) {
       this.quiet.push(prefix + plan.title);
       return null;
     }
@@ -346,34 +386,47 @@ class Page {
     const title = prefix + plan.title;
     if (!this.compare) {
       const table = runs[0]!.table!;
-      const lines: Line[] = [];
-      present.forEach((q, i) => {
-        if (filled(table, q.reference)) lines.push({label: `${q.label} ${plan.referenceName}`, table, column: q.reference!, style: i, pale: true});
-      });
-      present.forEach((q, i) => {
-        if (table.column(q.column)) lines.push({label: plan.valueName ? `${q.label} ${plan.valueName}` : q.label, table, column: q.column, style: i});
-      });
-      // Value and reference of one axis stand together in the legend.
-      lines.sort((a, b) => a.style - b.style || Number(b.pale ?? false) - Number(a.pale ?? false));
-      return [this.group.add({title, unit, lines, limit}).element];
+      const draw = (part: Quantity[], name: string): HTMLElement => {
+        const lines: Line[] = [];
+        part.forEach((q, i) => {
+          if (filled(table, q.reference)) lines.push({label: `${q.label} ${plan.referenceName}`, table, column: q.reference!, style: i, pale: true});
+        });
+        part.forEach((q, i) => {
+          if (table.column(q.column)) lines.push({label: plan.valueName ? `${q.label} ${plan.valueName}` : q.label, table, column: q.column, style: i});
+        });
+        // Value and reference of one axis stand together in the legend.
+        lines.sort((a, b) => a.style - b.style || Number(b.pale ?? false) - Number(a.pale ?? false));
+        return this.group.add({title: name, unit, lines, limit}).element;
+      };
+      // More lines than a legend can tell apart become several plots of equal size.
+      const count = present.reduce((n, q) => n + 1 + Number(filled(table, q.reference)), 0);
+      const pieces = Math.ceil(count / LEGEND);
+      const size = Math.ceil(present.length / pieces);
+      return Array.from({length: Math.ceil(present.length / size)}, (_p, k) => draw(present.slice(k * size, (k + 1) * size), pieces > 1 ? `${title}, ${k + 1} of ${Math.ceil(present.length / size)}` : title));
     }
     // Several methods: one quantity at a time, the one that moves most first.
     const lines = (q: Quantity): Line[] => {
       const out: Line[] = [];
       const withReference = (plan.referenceName === "ideal" || plan.referenceName === "direct") && q.reference ? runs.find((r) => filled(r.table!, q.reference)) : undefined;
       if (withReference) out.push({label: plan.referenceName!, table: withReference.table!, column: q.reference!, style: 0, pale: true, ink: true});
-      for (const r of runs) if (filled(r.table!, q.column) && !(withReference && isReference(r))) out.push({label: r.label, table: r.table!, column: q.column, style: this.styleOf(r), group: r.label});
+      for (const r of runs) if (filled(r.table!, q.column) && !(withReference && isReference(r))) out.push({label: r.label, table: r.table!, column: q.column, style: this.styleOf(r), group: r.label, outlier: !isValid(r)});
       return out;
     };
-    const spread = (q: Quantity): number => {
-      let low = Infinity;
-      let high = -Infinity;
-      for (const v of Array.from(runs[0]!.table!.column(q.column) ?? [])) {
-        if (v < low) low = v;
-        if (v > high) high = v;
+    // First the quantity in which the runs that count differ most from each other; where they do not, the one that moves most.
+    const counted = runs.filter((r) => !isReference(r) && (isValid(r) || !runs.some((o) => !isReference(o) && isValid(o))));
+    const extent = (q: Quantity, from: (k: number) => number): number => Math.max(0, ...counted.map((r) => {
+      const values = r.table!.column(q.column);
+      let most = 0;
+      for (let i = 0; values && i < r.table!.rows; i++) {
+        const d = Math.abs(values[i]! - from(i));
+        if (d > most && d < Infinity) most = d;
       }
-      return high - low;
-    };
+      return most;
+    }));
+    const moves = (q: Quantity): number => extent(q, () => counted[0]?.table!.column(q.column)?.[0] ?? 0);
+    const differs = (q: Quantity): number => extent(q, (i) => counted[0]?.table!.column(q.column)?.[i] ?? NaN);
+    const most = Math.max(...present.map(moves));
+    const spread = present.some((q) => differs(q) > 1e-6 * most) ? differs : moves;
     const start = present.reduce((a, b) => (spread(b) > spread(a) ? b : a));
     const panel: Panel = this.group.add({title, unit, lines: lines(start), limit});
     if (present.length > 1) {
@@ -512,7 +565,9 @@ class Page {
         pointAt: (t: number) => p.pointAt(t),
         shown: () => [...p.element.querySelectorAll(".value")].map((e) => e.textContent),
         drawn: () => p.plot !== null,
+        scale: () => [p.plot?.scales.y?.min, p.plot?.scales.y?.max],
       })),
+      zoom: (from: number, to: number) => this.group.setRange(from, to),
       seek: (t: number) => this.seek(t),
       time: () => this.group.time,
       range: () => [...this.group.range],
@@ -525,6 +580,59 @@ class Page {
 
 function section(title: string, hint: string, ...children: Node[]): HTMLElement {
   return h("section", {"aria-label": title}, h("div", {class: "head"}, h("h2", {}, title), hint ? h("p", {class: "hint"}, hint) : null), ...children);
+}
+
+/** Rows of a matrix that stands as one list, row by row; 0: it is not one. */
+function squareOf(value: unknown[]): number {
+  const n = Math.round(Math.sqrt(value.length));
+  return n >= 3 && n * n === value.length && value.every((v) => typeof v === "number" || v === null) ? n : 0;
+}
+
+/** Matrices of the summary, as such. */
+function matrices(run: Run): HTMLElement[] {
+  return Object.entries((run.summary.emulation as Record<string, unknown> | undefined) ?? {}).flatMap(([key, value]) => {
+    const n = Array.isArray(value) ? squareOf(value) : 0;
+    if (!n) return [];
+    const list = value as (number | null)[];
+    const rows = Array.from({length: n}, (_r, i) => [String(i + 1), ...list.slice(i * n, (i + 1) * n).map((v) => number(v))]);
+    return [section(`Emulation, ${words(key)}`, "", htmlTable(sentence(words(key)), ["", ...rows.map((_r, i) => `#${i + 1}`)], rows, "matrix"))];
+  });
+}
+
+/** What happened in the run beside its motion: states, trips, orders, devices, clocks and timing of a run on devices. */
+function conduct(run: Run): HTMLElement[] {
+  const s = run.summary;
+  const out: HTMLElement[] = [];
+  if (s.events?.length) {
+    const rows = s.events.map((e): (string | Cell)[] => [
+      e.time_s.toFixed(3).replace("-", "−"),
+      e.state ? {text: e.state, className: "state"} : "",
+      e.text ? {text: e.text, className: e.level === "fault" ? "over" : ""} : "",
+    ]);
+    out.push(section("Events", s.safety ? `It ended in the state ${s.safety.state}: ${s.safety.text}.` : "", htmlTable("Events", ["#Time (s)", "State", "Event"], rows, "events")));
+  }
+  const counters = Object.entries(s.devices?.satellites ?? {}).flatMap(([name, devices]) => Object.entries(devices).map(([device, c]) => ({name, device, c})));
+  if (counters.length) {
+    const keys = [...new Set(counters.flatMap(({c}) => Object.keys(c)))].filter((k) => counters.some(({c}) => c[k]));
+    const rows = counters.map(({name, device, c}): (string | Cell)[] => [`${device} of ${name}`, ...keys.map((k) => (c[k] === undefined ? "–" : String(c[k])))]);
+    out.push(section("Devices", s.devices?.strangers ? `${s.devices.strangers} packets came from elsewhere and were ignored.` : "Packets, as this side counted them.", htmlTable("Devices", ["Device", ...keys.map((k) => `#${sentence(words(k))}`)], rows, "devices")));
+  }
+  const facts: [string, string][] = [];
+  const add = (key: string, value: string): void => void (value !== "–" && facts.push([key, value]));
+  const us = (key: string): string => (typeof s.real_time?.[key] === "number" ? duration(1e3 * s.real_time[key]!) : "–");
+  if (s.real_time) {
+    add("Wake-up", `${us("wake_up_p50_us")} median, 99 % below ${us("wake_up_p99_us")}`);
+    add("Computing, 99 % below", us("compute_p99_us"));
+    add("Input and output, 99 % below", us("input_output_p99_us"));
+    add("Missed cycles", String(s.real_time.missed_cycles ?? 0));
+    add("Page faults", String(s.real_time.page_faults ?? 0));
+  }
+  for (const [name, c] of Object.entries(s.clocks ?? {})) {
+    if (typeof c.drift_ppm === "number") add(`Controller's clock, ${name}`, `${number(c.drift_ppm)}\u00a0ppm; arrivals ${duration(1e9 * (c.residual_rms_s ?? 0))} rms about it, maximum ${duration(1e9 * (c.residual_max_s ?? 0))}`);
+    if (typeof c.sensor_hz === "number") add(`Sensor, ${name}`, `${number(c.sensor_hz, 6)}\u00a0Hz; ${duration(1e9 * (c.sensor_residual_rms_s ?? 0))} rms`);
+  }
+  if (facts.length) out.push(section("Timing", "", h("dl", {class: "facts"}, ...facts.flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, value)]))));
+  return out;
 }
 
 const decimals = (value: number | null): string => (value === null ? "–" : value.toFixed(3).replace("-", "−"));

@@ -22,6 +22,8 @@ interface Curves {
   steps?: boolean;
   limit?: number | null;
   x: Axis;
+  /** The user's own value on x. */
+  point?: number | null;
   lines: {label: string; style: number; pale?: boolean; x: number[]; y: (number | null)[]}[];
 }
 interface HeatMap {
@@ -32,12 +34,16 @@ interface HeatMap {
   limit?: number | null;
   x: MapAxis;
   y: MapAxis;
+  /** Where the scenario itself stands. */
+  point?: (number | null)[];
   /** values[y][x]; null: no value, "": nothing was run there. */
   panels: {label: string; values: (number | null | "")[][]}[];
   /** Limits of theory: pieces [x0, y0, x1, y1] one after the other. */
   lines?: {panel: number; style: number; label: string; pieces: number[]}[];
 }
 export interface Study {
+  verdict: "good" | "bad" | "none";
+  word: string;
   lead: string;
   tables: {title: string; after?: boolean; heads: string[]; rows: string[][]}[];
   maps: HeatMap[];
@@ -83,6 +89,8 @@ class MapPanel {
 
   constructor(readonly map: HeatMap, readonly index: number, private readonly span: {from: number; to: number}) {
     const {label} = map.panels[index]!;
+    const values = map.panels.flatMap((p) => p.values.flat()).filter((v): v is number => typeof v === "number");
+    this.binary = values.length > 0 && values.every((v) => v === 0 || v === 1);
     this.range = this.full();
     this.holder = h("div", {class: "canvas map", tabindex: 0, role: "group", "aria-label": `${map.title}, ${label}. Arrow keys go from cell to cell, plus and minus zoom, zero shows all.`, keydown: (event) => this.key(event as KeyboardEvent)});
     this.element = h("figure", {class: "panel"}, h("figcaption", {}, h("span", {class: "panel-title"}, label), h("span", {class: "unit"}, unitText(map.unit))), this.words, this.holder, this.legend());
@@ -93,6 +101,12 @@ class MapPanel {
   private full(): {x: [number, number]; y: [number, number]} {
     const ends = (a: MapAxis): [number, number] => [a.edge[0]!, a.edge[a.edge.length - 1]!];
     return {x: ends(this.map.x), y: ends(this.map.y)};
+  }
+
+  /** A map of yes and no has two colours, not a scale. */
+  private readonly binary: boolean;
+  private fill(value: number): string {
+    return this.binary ? colour(value === 0 ? "good" : "bad") : shade(this.part(value));
   }
 
   private part(value: number): number {
@@ -109,7 +123,16 @@ class MapPanel {
     }
     const limit = typeof this.map.limit === "number" ? ` The red line, edged in white, is the limit, ${number(this.map.limit, 4)}.` : "";
     const lines = this.lines().map((l) => ` ${DASH_WORDS[l.style % DASHES.length]} black: ${l.label}.`).join("");
-    return h("p", {class: "scale-text soft"}, number(this.span.from, 3), " ", bar, ` ${number(this.span.to, 3)}${this.map.log ? " and beyond, logarithmic" : ""}. Hatched: no value.${limit}${lines}`);
+    const own = typeof this.map.point?.[0] === "number" ? " The ring is the scenario itself." : "";
+    if (this.binary) {
+      const box = (c: string): HTMLElement => {
+        const i = h("i", {class: "key"});
+        i.style.background = `var(--${c})`;
+        return i;
+      };
+      return h("p", {class: "scale-text soft"}, box("good"), " every requirement is met, ", box("bad"), ` not. Hatched: no value.${own}${lines}`);
+    }
+    return h("p", {class: "scale-text soft"}, number(this.span.from, 3), " ", bar, ` ${number(this.span.to, 3)}${this.map.log ? " and beyond, logarithmic" : ""}. Hatched: no value.${limit}${own}${lines}`);
   }
 
   private lines(): NonNullable<HeatMap["lines"]> {
@@ -126,6 +149,11 @@ class MapPanel {
     const i = find(this.map.x, x);
     const j = find(this.map.y, y);
     return i < 0 || j < 0 ? null : {x: i, y: j, value: this.value(i, j)};
+  }
+
+  /** Those of the cells, for tests. */
+  colours(): string[] {
+    return [...new Set(this.map.panels[this.index]!.values.flat().filter((v): v is number => typeof v === "number").map((v) => this.fill(v)))];
   }
 
   private say(): void {
@@ -231,16 +259,36 @@ class MapPanel {
         const v = this.value(i, j);
         if (v === "") continue;
         const box = [px[i]!, py[j + 1]!, px[i + 1]! - px[i]!, py[j]! - py[j + 1]!] as const;
-        ctx.fillStyle = v === null ? colour("grid") : shade(this.part(v));
+        ctx.fillStyle = v === null ? colour("grid") : this.fill(v);
         ctx.fillRect(box[0], box[1], box[2] + 0.5, box[3] + 0.5);
         if (v === null) hatch(ctx, box);
       }
     for (const l of this.lines()) this.line(u, l.pieces, DASHES[l.style % DASHES.length]!);
-    if (typeof map.limit === "number") this.contour(u, map.limit);
+    if (typeof map.limit === "number" && !this.binary) this.contour(u, map.limit);
+    this.own(u);
     ctx.strokeStyle = colour("rule");
     ctx.lineWidth = devicePixelRatio;
     ctx.strokeRect(left, top, width, height);
     ctx.restore();
+  }
+
+  /** The scenario itself: a ring with a dot. */
+  private own(u: uPlot): void {
+    const [x, y] = this.map.point ?? [];
+    if (typeof x !== "number" || typeof y !== "number") return;
+    const {ctx} = u;
+    const [px, py] = [u.valToPos(x, "x", true), u.valToPos(y, "y", true)];
+    for (const [style, size] of [["#fff", 4], ["#000", 2]] as const) {
+      ctx.strokeStyle = style;
+      ctx.lineWidth = size * devicePixelRatio;
+      ctx.beginPath();
+      ctx.arc(px, py, 7 * devicePixelRatio, 0, 2 * Math.PI);
+      ctx.stroke();
+    }
+    ctx.fillStyle = "#000";
+    ctx.beginPath();
+    ctx.arc(px, py, 2.5 * devicePixelRatio, 0, 2 * Math.PI);
+    ctx.fill();
   }
 
   private line(u: uPlot, pieces: number[], dash: readonly number[]): void {
@@ -348,12 +396,19 @@ export class StudyPage {
     document.title = this.title;
     this.app.replaceChildren(
       h("a", {class: "skip", href: "#plots"}, "Skip to the plots"), header,
-      h("main", {}, h("p", {class: "lead"}, this.study.lead), ...tables(false),
+      h("main", {}, this.verdict(), ...tables(false),
         h("div", {id: "plots", class: "stack study-plots"}, ...this.study.maps.map((m) => this.map(m)), ...(this.study.curves.length ? [this.curves()] : [])), ...tables(true)),
       h("footer", {}, h("p", {}, this.generator, h("span", {class: "hint"}, ". Drag to zoom, double-click to show all."))),
     );
     for (const element of this.app.querySelectorAll<HTMLElement>(".scroll")) if (element.scrollWidth > element.clientWidth) element.tabIndex = 0;
     requestAnimationFrame(() => this.maps.forEach((m) => m.draw()));
+  }
+
+  private verdict(): HTMLElement {
+    const {verdict, word, lead} = this.study;
+    return h("section", {class: `verdict ${verdict === "none" ? "calm" : verdict}`, "aria-label": "Verdict", "data-verdict": verdict},
+      h("span", {class: "sign", "aria-hidden": "true"}, {good: "✓", bad: "✕", none: "–"}[verdict]),
+      h("div", {}, h("p", {class: "word"}, word), h("p", {class: "reason lead"}, lead)));
   }
 
   private map(map: HeatMap): HTMLElement {
@@ -379,7 +434,10 @@ export class StudyPage {
       group.onSeek = (at) => group.setTime(at);
       const lines = c.lines.map((l): Line => ({label: l.label, table: new Points(l.x, l.y, c.unit), column: "y", style: l.style, pale: l.pale}));
       this.groups.push(group);
-      return group.add({title: c.title, unit: c.unit, note: c.note, lines, limit: c.limit ?? undefined, log: c.log, steps: c.steps}).element;
+      const own = typeof c.point === "number" ? c.point : null;
+      if (own !== null) group.setTime(own);
+      const note = [c.note, own === null ? "" : `upright: yours, ${number(own, 4)}`].filter(Boolean).join("; ");
+      return group.add({title: c.title, unit: c.unit, note, lines, limit: c.limit ?? undefined, log: c.log, steps: c.steps, robust: !c.log && !c.steps}).element;
     });
     return section("Curves", "", h("div", {class: "grid"}, ...figures));
   }
@@ -401,8 +459,8 @@ export class StudyPage {
   hook(): Record<string, unknown> {
     return {
       study: this.study,
-      maps: this.maps.map((m) => ({title: m.map.title, label: m.map.panels[m.index]!.label, choose: (i: number, j: number) => m.choose(i, j), said: () => m.element.querySelector("output")!.textContent, at: (x: number, y: number) => m.at(x, y)})),
-      plots: this.groups.flatMap((g) => g.panels).map((p) => ({title: p.spec.title, valuesAt: (t: number) => p.valuesAt(t), drawn: () => p.plot !== null})),
+      maps: this.maps.map((m) => ({title: m.map.title, label: m.map.panels[m.index]!.label, colours: () => m.colours(), choose: (i: number, j: number) => m.choose(i, j), said: () => m.element.querySelector("output")!.textContent, at: (x: number, y: number) => m.at(x, y)})),
+      plots: this.groups.flatMap((g) => g.panels).map((p) => ({title: p.spec.title, valuesAt: (t: number) => p.valuesAt(t), drawn: () => p.plot !== null, scale: () => [p.plot?.scales.y?.min, p.plot?.scales.y?.max]})),
     };
   }
 }

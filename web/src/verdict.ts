@@ -5,12 +5,25 @@ import {exact, quantity, seconds, words} from "./format";
 export const UNITS: Record<string, string> = {velocity_error: "m/s", angular_velocity_error: "rad/s", position_error: "m", attitude_error: "rad", peak_force_ratio: ""};
 const COLUMNS: Record<string, string> = {velocity_error: "error.velocity", angular_velocity_error: "error.angular_velocity"};
 
+export type Word = "Valid" | "Not valid" | "Not judged" | "Stopped" | "Fault" | "Failed";
 export interface Verdict {
   valid: boolean;
-  word: string;
+  /** Whether there was anything to judge: neither good nor bad otherwise. */
+  judged: boolean;
+  word: Word;
   sentence: string;
   /** When the first broken requirement was broken; null when unknown. */
   when: number | null;
+}
+
+/** A value of a requirement: below a millionth of its limit it is rounding, not a result. */
+export const relevant = (value: number | null, limit: number | null): number | null => (value !== null && limit !== null && Math.abs(value) < 1e-6 * limit ? 0 : value);
+
+/** What ended a run before its time; null: nothing did. */
+export function ending(run: Run): {word: Word; text: string} | null {
+  const {status, safety} = run.summary;
+  if (!status || status === "done" || status === "FF_OK") return null;
+  return {word: safety?.cause === "OPERATOR" ? "Stopped" : safety?.state === "FAULT" || safety?.state === "HOLD" ? "Fault" : "Failed", text: status};
 }
 
 export const isValid = (run: Run): boolean => run.summary.verdict === "pass";
@@ -56,11 +69,13 @@ function where(contacts: Contact[], t: number): string {
 export function verdict(run: Run): Verdict {
   const requirements = run.summary.requirements ?? [];
   const valid = isValid(run);
-  const measure = (r: Requirement): string => quantity(r.value, UNITS[r.name] ?? "");
+  const measure = (r: Requirement): string => quantity(relevant(r.value, r.limit), UNITS[r.name] ?? "");
   const limit = (r: Requirement): string => `${exact(r.limit)}${UNITS[r.name] ? `\u00a0${UNITS[r.name]}` : ""}`;
+  const ended = ending(run);
+  if (valid && requirements.length === 0) return {valid, judged: false, word: "Not judged", sentence: "the scenario sets no requirement.", when: null};
   if (valid) {
     const parts = requirements.map((r) => `${words(r.name)} ${measure(r)} of ${limit(r)} allowed`);
-    return {valid, word: "Valid", sentence: parts.length ? `${parts.join(", ")}.` : "no requirement was set.", when: null};
+    return {valid, judged: true, word: "Valid", sentence: `${parts.join(", ")}.`, when: null};
   }
   const broken = requirements.filter((r) => !r.met);
   let when: number | null = null;
@@ -72,8 +87,8 @@ export function verdict(run: Run): Verdict {
     const ratio = r.name === "peak_force_ratio";
     return `the ${words(r.name)} reached ${measure(r)}, the limit is ${limit(r)}${t === null ? "" : `; ${ratio ? "the peak was at" : "first exceeded at"} ${seconds(t)}${place ? `, ${place}` : ""}`}`;
   });
-  const other = run.summary.verdict && run.summary.verdict !== "fail" ? `the run ended with “${run.summary.verdict}”` : "";
-  return {valid, word: "Not valid", sentence: `${[other, ...parts].filter(Boolean).join("; ") || "the run was not judged"}.`, when};
+  if (ended && run.summary.safety?.time_s !== undefined) when = run.summary.safety.time_s;
+  return {valid, judged: true, word: ended?.word ?? "Not valid", sentence: `${[ended?.text, ...parts].filter(Boolean).join("; ") || "the run was not judged"}.`, when};
 }
 
 /** What the kinetic energy did, as a fact beside the verdict. */
@@ -91,11 +106,39 @@ export function energySentence(run: Run): string {
 /** The ideal motion itself: shown beside the others, never ranked. */
 export const isReference = (run: Run): boolean => run.summary.method === "ideal";
 
-/** Best first, the reference last: valid runs, then by the largest share of a limit that was used. */
-export function rank(runs: Run[]): {run: Run; used: number}[] {
-  const used = (run: Run): number =>
-    Math.max(0, ...(run.summary.requirements ?? []).map((r) => (r.value === null || r.limit === null || !(r.limit > 0) ? Infinity : r.value / r.limit)));
-  return runs
-    .map((run) => ({run, used: used(run)}))
-    .sort((a, b) => Number(isReference(a.run)) - Number(isReference(b.run)) || Number(isValid(b.run)) - Number(isValid(a.run)) || a.used - b.used);
+/** Differences below this share of a limit are told as ties: they are noise of the last digits, not merit. */
+const TIE = 1e-3;
+
+/** How far a run is from the ideal, in shares of the limits: the largest of all. A force ratio below one is as far away as one above. */
+export function distance(run: Run): number {
+  const share = (r: Requirement): number => {
+    if (r.value === null || r.limit === null || !(r.limit > 0)) return Infinity;
+    return r.name === "peak_force_ratio" && r.limit > 1 ? Math.abs(r.value - 1) / (r.limit - 1) : Math.abs(r.value) / r.limit;
+  };
+  return Math.max(0, ...(run.summary.requirements ?? []).map(share));
+}
+
+export interface Ranked {
+  run: Run;
+  used: number;
+  /** From 1; equal for ties, null for the reference. */
+  place: number | null;
+  tied: boolean;
+}
+
+/** Nearest to the ideal first, valid runs before the others, the reference last. */
+export function rank(runs: Run[]): Ranked[] {
+  const order = runs
+    .map((run) => ({run, used: distance(run), place: null as number | null, tied: false}))
+    .sort((a, b) => Number(isReference(a.run)) - Number(isReference(b.run)) || Number(isValid(b.run)) - Number(isValid(a.run)) || (a.used === b.used ? 0 : a.used - b.used));
+  order.forEach((o, i) => {
+    if (isReference(o.run)) return;
+    const before = order[i - 1];
+    o.place = i + 1;
+    if (before && isValid(before.run) === isValid(o.run) && (o.used === before.used || Math.abs(o.used - before.used) <= TIE)) {
+      o.place = before.place;
+      o.tied = before.tied = true;
+    }
+  });
+  return order;
 }

@@ -246,6 +246,9 @@ ff_status ff_rsi_client_answer(const ff_rsi_client_config *config, ff_rsi_client
         sen.tags |= FF_RSI_STOP;
         sen.value[FF_RSI_TAG_STOP] = 1.0;
     }
+    sen.alive = config->heartbeat;
+    sen.beat = state->info.answered % FF_RSI_BEATS;
+    sen.state = state->phase;
     if (command && command->text) {
         sen.has_text = true;
         strncpy(sen.text, command->text, sizeof sen.text - 1);

@@ -14,6 +14,7 @@ static void open(void *self, const ff_device_settings *settings) {
     r->config.mode = settings->increments ? FF_RSI_RELATIVE : FF_RSI_ABSOLUTE;
     r->config.decimals = 9;
     r->config.ipoc_step = 0;
+    r->config.heartbeat = settings->heartbeat;
     r->config.use_external = r->config.external_linear[0] = settings->rail;
     r->config.clip_window = settings->window < FF_RSI_WINDOW_MAX ? settings->window : FF_RSI_WINDOW_MAX;
     ff_rsi_client_reset(&r->client);
@@ -39,6 +40,9 @@ static void report(const robot *r, const ff_rsi_rob *rob, uint64_t lost, ff_robo
                                 .clipped_limit = client->info.clipped_tag < 3
                                                      ? 1e3 * r->config.clip_translation
                                                      : r->config.clip_rotation * 180.0 / FF_PI};
+    report->signals = rob->signals;
+    for (int n = 0; n < FF_SIGNAL_COUNT; n++)
+        report->signal[n] = (unsigned)fmin((double)rob->signal[n], 1e9);
     report->arrives = rob->fields & FF_RSI_ARRIVAL ? 1e-9 * (double)rob->arrival_ns : FF_NAN;
     for (int i = 0; i < FF_RSI_RECORDS; i++)
         report->record_arrives[i] = rob->record_ns[i] ? 1e-9 * (double)rob->record_ns[i] : FF_NAN;
@@ -61,6 +65,7 @@ static ff_status answer(void *self, double now, const ff_robot_order *order, voi
     robot *r = self;
     ff_rsi_command command = {.stop = order->stop, .text = order->text};
     (void)now;
+    r->client.phase = (uint64_t)order->state;
     if (order->moves) {
         command.pose = order->pose;
         for (int a = 0; a < 6; a++)
@@ -106,6 +111,7 @@ static void count(const void *self, ff_device_counters *counters) {
 
 static const char *const channel_words[] = {"axes", "cartesian", NULL};
 static const char *const correction_words[] = {"absolute", "relative", NULL};
+static const char *const heartbeat_words[] = {"off", "on", NULL};
 #define SETTING(field) offsetof(ff_device_settings, field)
 static const ff_setting setting[] = {
     {.name = "port",
@@ -137,6 +143,14 @@ static const ff_setting setting[] = {
      .absent = "absolute",
      .choice = correction_words,
      .help = "As RSI_ON names it on the controller."},
+    {.name = "heartbeat",
+     .type = FF_SETTING_BOOLEAN,
+     .unit = "",
+     .offset = SETTING(heartbeat),
+     .absent = "off",
+     .choice = heartbeat_words,
+     .help = "Each answer carries a counter and the run's state for a watchdog on the controller "
+             "(docs/safety.md)."},
 };
 
 const ff_device ff_device_rsi = {.name = "kuka-rsi",

@@ -36,17 +36,22 @@ enum { /* which elements a Rob telegram has */
        FF_RSI_EIPOS = 16,
        FF_RSI_DELAY = 32,
        FF_RSI_ARRIVAL = 64, /* of the virtual controller only */
+       FF_RSI_KRC = 128,    /* what the controller says of itself */
 };
+
+enum { FF_RSI_SIGNALS = 5 }; /* Mode Drives EStop Ovr Pro */
 
 enum { FF_RSI_RECORDS = 4 };
 
 typedef struct ff_rsi_rob {
-    unsigned fields;     /* FF_RSI_RIST ... */
-    double rist[6];      /* [mm deg] actual TCP pose X Y Z A B C */
-    double rsol[6];      /* [mm deg] setpoint; does not follow the correction */
-    double aipos[6];     /* [deg] actual axes */
-    double aspos[6];     /* [deg] setpoint axes; do not follow the correction */
-    double eipos[6];     /* [deg or mm] external axes; those not sent are 0 */
+    unsigned fields;  /* FF_RSI_RIST ... */
+    double rist[6];   /* [mm deg] actual TCP pose X Y Z A B C */
+    double rsol[6];   /* [mm deg] setpoint; does not follow the correction */
+    double aipos[6];  /* [deg] actual axes */
+    double aspos[6];  /* [deg] setpoint axes; do not follow the correction */
+    double eipos[6];  /* [deg or mm] external axes; those not sent are 0 */
+    unsigned signals; /* of Krc, a bit each: Mode Drives EStop Ovr Pro */
+    uint64_t signal[FF_RSI_SIGNALS];
     uint64_t delay;      /* late answers so far */
     uint64_t ipoc;       /* cycle stamp */
     uint64_t arrival_ns; /* lock step only: the virtual time at which this telegram arrives; in wall-clock
@@ -60,7 +65,7 @@ typedef struct ff_rsi_rob {
  * Rob telegram, a malformed number, a missing value or IPOC, an element twice. FF_ERR_NOT_FINITE: a number
  * overflows. FF_ERR_SIZE: longer than FF_RSI_READ_MAX. */
 ff_status ff_rsi_rob_decode(const char *bytes, size_t size, ff_rsi_rob *rob);
-/* Elements in the order RIst RSol AIPos ASPos EIPos Delay Arrival IPOC, no blank before "/>": KUKA's own
+/* Elements in the order RIst RSol AIPos ASPos EIPos Delay Krc Arrival IPOC, no blank before "/>": KUKA's own
  * client parses by position. *used excludes the NUL. FF_ERR_SIZE, FF_ERR_NOT_FINITE, FF_ERR_ARGUMENT
  * (decimals, magnitude). */
 ff_status ff_rsi_rob_encode(const ff_rsi_rob *rob, int decimals, char *buffer, size_t size, size_t *used);
@@ -89,7 +94,7 @@ typedef struct ff_rsi_names {
 } ff_rsi_names;
 
 ff_rsi_names ff_rsi_names_default(void);
-/* FF_ERR_ARGUMENT: a name is empty, not an XML name, used twice, or IPOC or EStr. */
+/* FF_ERR_ARGUMENT: a name is empty, not an XML name, used twice, or IPOC, EStr or Life. */
 ff_status ff_rsi_names_validate(const ff_rsi_names *names);
 
 typedef struct ff_rsi_sen {
@@ -97,13 +102,15 @@ typedef struct ff_rsi_sen {
     double value[FF_RSI_TAGS];   /* [mm deg]; 0 where not sent */
     bool has_text;               /* EStr */
     char text[FF_RSI_TEXT_SIZE]; /* shown on the pendant */
-    uint64_t ipoc;               /* must echo that of Rob */
+    bool alive;                  /* Life: the heartbeat's counter and the run's state */
+    uint64_t beat, state;
+    uint64_t ipoc; /* must echo that of Rob */
 } ff_rsi_sen;
 
 /* Writes *sen on FF_OK only. FF_ERR_FORMAT, FF_ERR_NOT_FINITE, FF_ERR_SIZE as for Rob; FF_ERR_UNSUPPORTED:
  * the root's Type is not names->type. Elements without a tag of ours are ignored. */
 ff_status ff_rsi_sen_decode(const ff_rsi_names *names, const char *bytes, size_t size, ff_rsi_sen *sen);
-/* Order EStr Stop RKorr AK EK IPOC; only the values whose bit is set. */
+/* Order EStr Life Stop RKorr AK EK IPOC; only the values whose bit is set. */
 ff_status ff_rsi_sen_encode(const ff_rsi_names *names, const ff_rsi_sen *sen, int decimals, char *buffer,
                             size_t size, size_t *used);
 
@@ -111,10 +118,13 @@ ff_status ff_rsi_sen_encode(const ff_rsi_names *names, const ff_rsi_sen *sen, in
 
 typedef enum ff_rsi_channel { FF_RSI_BY_AXES, FF_RSI_BY_CARTESIAN } ff_rsi_channel;
 
+enum { FF_RSI_BEATS = 10000 };
+
 typedef struct ff_rsi_client_config {
     ff_rsi_names names;
     ff_rsi_mode mode;
     ff_rsi_channel channel;
+    bool heartbeat;          /* send Life as well: a counter modulo FF_RSI_BEATS, and state->phase */
     bool use_external;       /* send EK as well, always absolute or relative as mode */
     bool external_linear[6]; /* mm and m instead of deg and rad */
     int decimals;            /* of the numbers sent */
@@ -166,6 +176,7 @@ typedef struct ff_rsi_client_state {
     double recent[FF_RSI_WINDOW_MAX][18]; /* [mm deg] ring of totals */
     unsigned recent_count, recent_next;
     unsigned apart; /* [cycles] in a row beyond the clip bounds */
+    uint64_t phase; /* the caller's: state of the run, sent with the heartbeat */
     ff_rsi_client_info info;
 } ff_rsi_client_state;
 

@@ -78,6 +78,27 @@ static ff_status open_root(ff_xml_reader *reader, const char *root, ff_xml_token
     return token->kind == FF_XML_OPEN && ff_span_equal(token->name, root) ? FF_OK : FF_ERR_FORMAT;
 }
 
+static const char *const signal_names[FF_RSI_SIGNALS] = {"Mode", "Drives", "EStop", "Ovr", "Pro"};
+
+/* Those that are there; one that is not a count is not one. */
+static ff_status read_signals(ff_span attributes, ff_rsi_rob *rob) {
+    for (;;) {
+        ff_span name, value;
+        bool found;
+        ff_status status = ff_xml_attribute(&attributes, &name, &value, &found);
+        if (status != FF_OK || !found)
+            return status;
+        for (unsigned n = 0; n < FF_RSI_SIGNALS; n++) {
+            if (!ff_span_equal(name, signal_names[n]))
+                continue;
+            status = rob->signals & 1u << n ? FF_ERR_FORMAT : ff_text_read_u64(value, &rob->signal[n]);
+            if (status != FF_OK)
+                return status;
+            rob->signals |= 1u << n;
+        }
+    }
+}
+
 ff_status ff_rsi_rob_decode(const char *bytes, size_t size, ff_rsi_rob *rob) {
     if (size > FF_RSI_READ_MAX)
         return FF_ERR_SIZE;
@@ -114,6 +135,9 @@ ff_status ff_rsi_rob_decode(const char *bytes, size_t size, ff_rsi_rob *rob) {
             status =
                 got.fields & FF_RSI_DELAY ? FF_ERR_FORMAT : read_count(token.attributes, "D", &got.delay);
             got.fields |= FF_RSI_DELAY;
+        } else if (ff_span_equal(token.name, "Krc")) {
+            status = got.fields & FF_RSI_KRC ? FF_ERR_FORMAT : read_signals(token.attributes, &got);
+            got.fields |= FF_RSI_KRC;
         } else if (ff_span_equal(token.name, "Arrival")) {
             status = got.fields & FF_RSI_ARRIVAL ? FF_ERR_FORMAT
                                                  : read_count(token.attributes, "NS", &got.arrival_ns);
@@ -166,13 +190,14 @@ static bool xml_name(const char *name) {
 }
 
 ff_status ff_rsi_names_validate(const ff_rsi_names *names) {
-    const char *tags[6] = {names->cartesian, names->axes, names->external, names->stop, "IPOC", "EStr"};
+    const char *tags[7] = {names->cartesian, names->axes, names->external, names->stop,
+                           "IPOC",           "EStr",      "Life"};
     if (!xml_name(names->type))
         return FF_ERR_ARGUMENT;
     for (int i = 0; i < 4; i++) {
         if (!xml_name(tags[i]))
             return FF_ERR_ARGUMENT;
-        for (int k = i + 1; k < 6; k++)
+        for (int k = i + 1; k < 7; k++)
             if (strcmp(tags[i], tags[k]) == 0)
                 return FF_ERR_ARGUMENT;
     }
@@ -221,6 +246,11 @@ ff_status ff_rsi_sen_decode(const ff_rsi_names *names, const char *bytes, size_t
         } else if (ff_span_equal(token.name, "EStr")) {
             status = got.has_text ? FF_ERR_FORMAT : ff_xml_unescape(text, got.text, sizeof got.text);
             got.has_text = true;
+        } else if (ff_span_equal(token.name, "Life")) {
+            status = got.alive ? FF_ERR_FORMAT : read_count(token.attributes, "B", &got.beat);
+            if (status == FF_OK)
+                status = read_count(token.attributes, "S", &got.state);
+            got.alive = true;
         } else if (ff_span_equal(token.name, names->stop)) {
             int64_t stop = 0;
             status = got.tags & FF_RSI_STOP ? FF_ERR_FORMAT : ff_text_read_i64(text, &stop);
@@ -270,6 +300,14 @@ static void put_values(ff_text_out *out, const char *element, const char *const 
     ff_text_put(out, "/>");
 }
 
+static void put_count(ff_text_out *out, const char *name, uint64_t value) {
+    ff_text_put(out, " ");
+    ff_text_put(out, name);
+    ff_text_put(out, "=\"");
+    ff_text_put_u64(out, value);
+    ff_text_put(out, "\"");
+}
+
 static void put_ipoc(ff_text_out *out, uint64_t ipoc) {
     ff_text_put(out, "<IPOC>");
     ff_text_put_u64(out, ipoc);
@@ -304,6 +342,13 @@ ff_status ff_rsi_rob_encode(const ff_rsi_rob *rob, int decimals, char *buffer, s
         ff_text_put_u64(&out, rob->delay);
         ff_text_put(&out, "\"/>");
     }
+    if (rob->fields & FF_RSI_KRC) {
+        ff_text_put(&out, "<Krc");
+        for (unsigned n = 0; n < FF_RSI_SIGNALS; n++)
+            if (rob->signals & 1u << n)
+                put_count(&out, signal_names[n], rob->signal[n]);
+        ff_text_put(&out, "/>");
+    }
     if (rob->fields & FF_RSI_ARRIVAL) {
         ff_text_put(&out, "<Arrival NS=\"");
         ff_text_put_u64(&out, rob->arrival_ns);
@@ -332,6 +377,12 @@ ff_status ff_rsi_sen_encode(const ff_rsi_names *names, const ff_rsi_sen *sen, in
         ff_text_put(&out, "<EStr>");
         ff_text_put_escaped(&out, (ff_span){sen->text, strnlen(sen->text, sizeof sen->text)});
         ff_text_put(&out, "</EStr>");
+    }
+    if (sen->alive) {
+        ff_text_put(&out, "<Life");
+        put_count(&out, "B", sen->beat);
+        put_count(&out, "S", sen->state);
+        ff_text_put(&out, "/>");
     }
     if (sen->tags & FF_RSI_STOP) {
         ff_text_put(&out, "<");

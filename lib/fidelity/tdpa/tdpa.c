@@ -12,7 +12,9 @@
  *  - (17) as printed is negative whenever the controller acts; the state kept here is E_obs + alpha V^2 T,
  * after dissipation, the quantity that stays >= 0.
  *  - one observer on the whole wrench of all bodies: per-axis ones destroy the transfer between axes of an
- * oblique or off-centre contact, and a contact between two satellites is one exchange.
+ * oblique or off-centre contact, and a contact between two satellites is one exchange. Where stops are all
+ * that is touched and the axes are principal ones, no contact has two axes: there each axis has its own, or
+ * contacts that overlap would spend each other's energy.
  *  - F_e(k) is paired with the velocity in the middle of the step it drives; with V_s(k) each contact gains
  * pi w T/4.
  *  - the observer is reset at the end of a contact: surplus from real damping would mask later activity.
@@ -169,10 +171,22 @@ static void defaults(int variant, void *settings) {
                                          : (tdpa_settings){0};
 }
 
+/* Six contacts at most on each body, none of which moves more than one axis? */
+static bool decoupled(const ff_world *world) {
+    bool all = world->stops;
+    for (int i = 0; i < world->bodies && all; i++) {
+        const ff_mat3 *I = &world->body[i].rigid.inertia;
+        all = I->m[0][1] == 0.0 && I->m[0][2] == 0.0 && I->m[1][2] == 0.0;
+    }
+    return all;
+}
+
 static void resolve(const ff_world *world, uint64_t given, void *settings) {
     tdpa_settings *s = settings;
     ff_detector_config noise;
     ff_world_detector(world, &noise);
+    if (!(given >> OBSERVER & 1u) && decoupled(world))
+        s->observer = OBSERVER_AXIS;
     if (!(given >> THRESHOLD & 1u))
         s->threshold = noise.force_on;
     if (!(given >> TORQUE_THRESHOLD & 1u))
@@ -229,7 +243,7 @@ static const char *const readings[] = {"default", "printed", NULL}, *const obser
     *const laws[] = {"clamp", "damper", NULL}, *const pairs[] = {"on", "off", NULL};
 static const ff_setting settings[] = { /* in the order of tdpa.h */
     {"reading", FF_SETTING_CHOICE, "", AT(reading), "default", ANY, .choice = readings, .help = "`printed`: sections IV to VI of destefano2019 to the letter, also in the passive integrator. The settings below override single choices."},
-    {"observer", FF_SETTING_CHOICE, "", AT(observer), "(wrench; printed: axis)", ANY, .choice = observers, .help = "One energy observer on the whole wrench, or one per axis."},
+    {"observer", FF_SETTING_CHOICE, "", AT(observer), "(wrench; stops alone, and printed: axis)", ANY, .choice = observers, .help = "One energy observer on the whole wrench, or one per axis. By default one per axis where `stops` are all that is touched and the inertia has no products: there no contact has two axes."},
     {"velocity", FF_SETTING_CHOICE, "", AT(velocity), "(midpoint; printed: start)", ANY, .choice = velocities, .help = "Velocity that the force is paired with."},
     {"reset", FF_SETTING_CHOICE, "", AT(reset), "(contact; printed: never)", ANY, .choice = resets, .help = "When the observer starts again from zero."},
     {"law", FF_SETTING_CHOICE, "", AT(law), "(clamp; printed: damper)", ANY, .choice = laws, .help = "How the wrench is corrected."},

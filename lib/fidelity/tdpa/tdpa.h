@@ -9,7 +9,7 @@ enum { VELOCITY_MIDPOINT, VELOCITY_START };
 enum { RESET_CONTACT, RESET_NEVER };
 enum { LAW_CLAMP, LAW_DAMPER };
 enum { PAIR_ON, PAIR_OFF };
-enum { THRESHOLD = 6, TORQUE_THRESHOLD }; /* places in the table of settings */
+enum { OBSERVER = 1, THRESHOLD = 6, TORQUE_THRESHOLD }; /* places in the table of settings */
 
 /* [destefano2019, IV, VI]. The defaults are the variant that works; `printed` is the paper's letter: per-axis
  * observers on V_c, damper, no reset. docs/methods/destefano2019.md says why they differ. */

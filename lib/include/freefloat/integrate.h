@@ -21,6 +21,7 @@ typedef struct ff_integrate_config {
     ff_scheme scheme;
     double cycle;         /* [s] > 0 */
     bool passive_printed; /* the fictitious torque of [destefano2019, (32)] as printed; see docs/methods */
+    bool passive_exact;   /* in place of (32)-(36): rotation with a gyroscopic torque that does no work */
 } ff_integrate_config;
 
 /* What the passive scheme remembers, and the output velocity of every scheme. */

@@ -128,6 +128,7 @@ typedef struct ff_world {
     double force_noise;  /* [N] standard deviation of one axis of the sensors, the largest */
     double torque_noise; /* [N m] likewise */
     bool noisy;          /* real noise: worth being measured in flight */
+    bool stops;          /* all that is touched are stops along the inertial axes and about the body's own */
     double skew;         /* [s] by which a force is older than the pose that comes with it */
     ff_world_grasp grasp;
     int contacts;

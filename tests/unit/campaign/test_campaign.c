@@ -1,7 +1,9 @@
 /* Campaign files: what is read, what is refused and where, and the samples that follow from them. */
 #include "campaign/campaign.h"
+#include "campaign/journal.h"
 #include "campaign/worker.h"
 #include "support.h"
+#include "text/clock.h"
 
 #include <sys/stat.h>
 #include <unistd.h>
@@ -580,6 +582,42 @@ static void test_a_run_past_its_limit_is_a_row(void **state) {
     drop(c);
 }
 
+/* The limit counts what was computed: a pause does not make a run late, and one that was late is not done for
+ * good, while it is a row of the table. */
+static ff_status count_late(void *user, const ff_record *record) {
+    *(int *)user += strncmp(record->reason, FF_REASON_LATE, sizeof FF_REASON_LATE - 1) == 0 ? 100 : 1;
+    return FF_OK;
+}
+
+static void test_a_late_run_is_made_again(void **state) {
+    (void)state;
+    ff_campaign *c = load_good("name: t\nbase: base.yaml\nmethods: [direct]\nsamples: 2\nlimit: 0.5\n"
+                               "metrics: [contacts]\n");
+    char message[512];
+    /* as SIGSTOP does: time passes, the thread does not work */
+    const double worked = ff_clock_worked(), began = ff_clock_seconds();
+    usleep(100000);
+    assert_true(ff_clock_seconds() - began > 0.099 && ff_clock_worked() - worked < 0.05);
+    ff_journal journal;
+    ff_record record = {.slot = 0, .status = FF_ERR_LIMIT, .reason = FF_REASON_LATE " of 0.5 s"};
+    unsigned char bytes[FF_RECORD_BYTES];
+    assert_int_equal(ff_journal_open(folder, c, &journal, message, sizeof message), FF_OK);
+    assert_int_equal(ff_journal_append(&journal, bytes, ff_record_encode(&record, c->metrics, bytes)), FF_OK);
+    assert_int_equal(ff_journal_rescan(&journal), FF_OK);
+    assert_true(ff_slots_has(&journal.slots, 0)); /* in the table of this start */
+    ff_journal_close(&journal);
+    assert_int_equal(ff_journal_open(folder, c, &journal, message, sizeof message), FF_OK);
+    assert_false(ff_slots_has(&journal.slots, 0)); /* the next one makes it again */
+    record = (ff_record){.slot = 0};
+    assert_int_equal(ff_journal_append(&journal, bytes, ff_record_encode(&record, c->metrics, bytes)), FF_OK);
+    assert_int_equal(ff_journal_rescan(&journal), FF_OK);
+    int counted = 0;
+    assert_int_equal(ff_journal_each(&journal, count_late, &counted), FF_OK);
+    assert_int_equal(counted, 1); /* and its row is the new one */
+    ff_journal_close(&journal);
+    drop(c);
+}
+
 static void test_a_stopped_sample_leaves_no_record(void **state) {
     (void)state;
     ff_campaign *c =
@@ -685,6 +723,7 @@ int main(void) {
         cmocka_unit_test(test_references_are_shared_where_only_the_robot_differs),
         cmocka_unit_test(test_restitution_and_omega_tau_of_one_wall),
         cmocka_unit_test(test_a_run_past_its_limit_is_a_row),
+        cmocka_unit_test(test_a_late_run_is_made_again),
         cmocka_unit_test(test_a_stopped_sample_leaves_no_record),
         cmocka_unit_test(test_metric_paths_equal_the_summary),
     };

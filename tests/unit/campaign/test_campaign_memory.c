@@ -50,8 +50,8 @@ static bool conduct(void *user, const char **text) {
     const ff_campaign *c = user;
     ff_ranks ranks = {.count = 1};
     ff_conduct made;
-    char command[256];
-    snprintf(command, sizeof command, "rm -rf '%s'", out);
+    char command[300];
+    snprintf(command, sizeof command, "rm -rf '%s' && mkdir '%s'", out, out);
     assert_int_equal(system(command), 0); /* NOLINT: our own folder */
     const ff_conduct_options options = {.folder = out, .threads = 1};
     ff_notes_clear(&notes);

@@ -37,6 +37,45 @@ static void test_rob_golden(void **state) {
     assert_int_equal(used, strlen(rob_text));
 }
 
+/* What a controller says of itself, and the heartbeat towards it: to the byte, each part by itself, and
+ * nothing twice or that is not a count. */
+static void test_signals_and_heartbeat(void **state) {
+    (void)state;
+    static const char krc[] = "<Rob Type=\"KUKA\"><Delay D=\"0\"/><Krc Mode=\"4\" Drives=\"1\" EStop=\"0\" "
+                              "Ovr=\"100\" Pro=\"1\"/><IPOC>12</IPOC></Rob>";
+    static const char life[] = "<Sen Type=\"ImFree\"><Life B=\"9999\" S=\"7\"/><IPOC>12</IPOC></Sen>";
+    char text[FF_RSI_SEND_MAX];
+    size_t used;
+    ff_rsi_rob rob;
+    assert_int_equal(decode_rob(krc, &rob), FF_OK);
+    assert_int_equal(rob.fields, FF_RSI_DELAY | FF_RSI_KRC);
+    assert_int_equal(rob.signals, 0x1f);
+    static const uint64_t value[FF_RSI_SIGNALS] = {4, 1, 0, 100, 1};
+    assert_memory_equal(rob.signal, value, sizeof value);
+    assert_int_equal(ff_rsi_rob_encode(&rob, 4, text, sizeof text, &used), FF_OK);
+    assert_string_equal(text, krc);
+    assert_int_equal(decode_rob("<Rob><Krc Ovr=\"30\" New=\"x\"/><IPOC>1</IPOC></Rob>", &rob), FF_OK);
+    assert_true(rob.signals == 8 && rob.signal[3] == 30);
+    static const char *const bad[] = {"<Krc Mode=\"4\" Mode=\"4\"/>", "<Krc Mode=\"-1\"/>",
+                                      "<Krc Drives=\"on\"/>", "<Krc/><Krc/>", "<Krc Mode=4/>"};
+    for (int n = 0; n < 5; n++) {
+        snprintf(text, sizeof text, "<Rob>%s<IPOC>1</IPOC></Rob>", bad[n]);
+        assert_int_equal(decode_rob(text, &rob), FF_ERR_FORMAT);
+    }
+    const ff_rsi_names names = ff_rsi_names_default();
+    ff_rsi_sen sen;
+    assert_int_equal(ff_rsi_sen_decode(&names, life, strlen(life), &sen), FF_OK);
+    assert_true(sen.alive && sen.beat == 9999 && sen.state == 7);
+    assert_int_equal(ff_rsi_sen_encode(&names, &sen, 4, text, sizeof text, &used), FF_OK);
+    assert_string_equal(text, life);
+    static const char *const worse[] = {"<Life B=\"1\"/>", "<Life S=\"1\"/>",
+                                        "<Life B=\"1\" S=\"1\"/><Life/>"};
+    for (int n = 0; n < 3; n++) {
+        snprintf(text, sizeof text, "<Sen Type=\"ImFree\">%s<IPOC>1</IPOC></Sen>", worse[n]);
+        assert_int_equal(ff_rsi_sen_decode(&names, text, strlen(text), &sen), FF_ERR_FORMAT);
+    }
+}
+
 static void test_sen_golden(void **state) {
     (void)state;
     const ff_rsi_names names = ff_rsi_names_default();
@@ -849,6 +888,7 @@ static void test_controller_refuses(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_rob_golden),
                                        cmocka_unit_test(test_sen_golden),
+                                       cmocka_unit_test(test_signals_and_heartbeat),
                                        cmocka_unit_test(test_rob_is_read_by_name),
                                        cmocka_unit_test(test_rob_refuses),
                                        cmocka_unit_test(test_sen_refuses),

@@ -1,6 +1,7 @@
 /* [aghili, Appendix E]: one flexible joint, both schemes, against the arm simulated directly. */
 #include "support.h"
 
+#include "emulate/bounds.h"
 #include "emulate/emulate.h"
 
 /* [aghili, Appendix E]; c_s, the gains, the wall and the torque are not printed there:
@@ -62,6 +63,77 @@ static void test_both_schemes_equal_the_direct_arm(void **state) {
         assert_true(r.energy_error <= 1e-8);
         ff_emulate_free(&r);
     }
+}
+
+/* Theorem 1: the constraint stays inside a ball of |p_r'|max/(k l^2), in angles over l, which the run reports
+ * from its own largest speed; and Appendix A has no bound for an inertia that does not change. */
+static void test_clik_stays_in_its_ball(void **state) {
+    (void)state;
+    double last = FF_INF;
+    for (int k = 0; k < 2; k++) {
+        ff_emulate_joint joint;
+        set_appendix_e(&joint);
+        joint.duration = 1.0;
+        joint.emulation.consistency = FF_CONSISTENCY_CLIK;
+        joint.emulation.clik_gain = k ? 8000.0 : 2000.0;
+        ff_emulate_result r = run_joint(&joint);
+        double speed =
+            0.0; /* by differences; it is largest at the impact, where they are late by T: below 1 % */
+        for (size_t i = 2; i < r.samples; i++)
+            speed = fmax(speed, fabs(r.sample[i].p_r[0] - r.sample[i - 2].p_r[0]) / 0.002);
+        const double ball = speed * 0.3 / (joint.emulation.clik_gain * 0.09) / 0.3;
+        assert_near(r.clik_bound, ball, 1e-2 * ball);
+        assert_true(fabs(r.constraint) <= r.clik_bound && fabs(r.constraint) > 0.5 * r.clik_bound);
+        assert_true(isinf(r.force_gain_bound));
+        assert_true(k == 0 || fabs(r.constraint) < 0.3 * last);
+        last = fabs(r.constraint);
+        ff_emulate_free(&r);
+    }
+}
+
+/* Two coordinates whose Cartesian inertia is R diag(2 + q, 5) R^T and whose Jacobian has the singular values
+ * 3 and 0.5: M = J^T R diag R^T J. */
+static const double turn = 0.7;
+static void two_terms(const ff_mechanism *self, const double *q, const double *v, ff_terms_part part,
+                      ff_mechanism_terms *out) {
+    (void)self, (void)v, (void)part;
+    const double c = cos(turn), s = sin(turn), a = 2.0 + q[0], b = 5.0;
+    const double L[2][2] = {{c * c * a + s * s * b, c * s * (a - b)},
+                            {c * s * (a - b), s * s * a + c * c * b}};
+    const double J[2][2] = {{3.0 * cos(0.4), -0.5 * sin(0.4)}, {3.0 * sin(0.4), 0.5 * cos(0.4)}};
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 2; k++) {
+            out->J[2 * i + k] = J[i][k];
+            out->M[2 * i + k] = 0.0;
+            for (int x = 0; x < 2; x++)
+                for (int y = 0; y < 2; y++)
+                    out->M[2 * i + k] += J[x][i] * L[x][y] * J[y][k];
+        }
+}
+
+/* Appendix A: only an inertia that grows bounds the gain, and the fastest growth of the run does, in whatever
+ * direction; Theorem 1: the largest speed over k times the least eigenvalue of J J^T. */
+static void test_bounds_of_a_known_inertia(void **state) {
+    (void)state;
+    const ff_mechanism two = {.dof = 2, .positions = 2, .task = 2, .terms = two_terms};
+    ff_emulation_config config;
+    ff_emulation_default(&config);
+    config.velocity_gain = 7.0;
+    config.clik_gain = 40.0;
+    static ff_emulation_work work;
+    ff_emulate_bounds b = {0};
+    assert_true(isnan(ff_emulate_bounds_ball(&b, &config)));
+    const double q[][2] = {{0.0, 0}, {-0.3, 0}, {-0.2, 0}, {0.2, 0}, {0.25, 0}};
+    const double speed[][2] = {{0.1, 0}, {0.3, 0.4}, {0, 0.2}, {0, 0}, {-0.1, 0.1}};
+    const double expected[] = {FF_INF, FF_INF, 14.0 * 0.01 / 0.1, 14.0 * 0.01 / 0.4, 14.0 * 0.01 / 0.4};
+    for (int k = 0; k < 5; k++) {
+        ff_emulate_bounds_see(&b, &config, &two, q[k], speed[k], 0.01, &work);
+        if (isinf(expected[k]))
+            assert_true(isinf(b.force_gain) || b.force_gain > 1e9); /* rounding of a rate that is zero */
+        else
+            assert_near(b.force_gain, expected[k], 1e-9 * expected[k]);
+    }
+    assert_near(ff_emulate_bounds_ball(&b, &config), 0.5 / (40.0 * 0.25), 1e-12);
 }
 
 static void test_gravity_model_error_shows_where_the_scheme_says(void **state) {
@@ -240,6 +312,8 @@ int main(void) {
         cmocka_unit_test(test_force_error_feedback_keeps_the_emulation_exact),
         cmocka_unit_test(test_bad_input_is_refused),
         cmocka_unit_test(test_both_schemes_equal_the_direct_arm),
+        cmocka_unit_test(test_clik_stays_in_its_ball),
+        cmocka_unit_test(test_bounds_of_a_known_inertia),
         cmocka_unit_test(test_gravity_model_error_shows_where_the_scheme_says),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -286,7 +286,7 @@ static void test_differences_begin_with_the_motion(void **unused) {
     assert_int_equal(other.cause.code, FF_TRIP_LATE);
 }
 
-/* The page's table of states and events is this one. FF_UPDATE_DOCS=1 writes it there. */
+/* The page's table of states and events is this one. FF_UPDATE=1 writes it there. */
 static void test_the_page_shows_the_table(void **unused) {
     (void)unused;
     static const char begin[] = "<!-- states: written by unit/executive/states -->\n",
@@ -317,13 +317,13 @@ static void test_the_page_shows_the_table(void **unused) {
     assert_non_null(to);
     from += strlen(begin);
     const bool same = (size_t)(to - from) == strlen(table) && strncmp(from, table, strlen(table)) == 0;
-    const char *update = getenv("FF_UPDATE_DOCS");
+    const char *update = getenv("FF_UPDATE");
     if (!same && update && *update) {
         assert_non_null(file = fopen(path, "w"));
         fprintf(file, "%.*s%s%s", (int)(from - page), page, table, to);
         fclose(file);
     } else if (!same)
-        fail_msg("docs/safety.md has another table of states: FF_UPDATE_DOCS=1 writes it");
+        fail_msg("docs/safety.md has another table of states: FF_UPDATE=1 writes it");
 }
 
 /* Every state and event has a name of its own; a state, a sentence. */

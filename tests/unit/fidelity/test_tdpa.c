@@ -332,6 +332,30 @@ static void test_nothing_that_is_not_finite_is_remembered(void **unused) {
     }
 }
 
+/* Stops alone, and no products of inertia: no contact has two axes, and each axis has its own observer,
+ * unless the user says otherwise. Anything else: one. */
+static void test_stops_have_an_observer_each(void **unused) {
+    (void)unused;
+    for (int c = 0; c < 12; c++) {
+        const bool stops = c & 1, products = c >> 1 & 1;
+        const int given = c >> 2; /* 0: none, 1: wrench, 2: axis */
+        instance_draw(&n, &rng, &ff_method_tdpa, 0, 2);
+        n.world.stops = stops;
+        for (int i = 0; i < 2; i++)
+            if (!products || i == 0) { /* the second body's alone decide */
+                const ff_rigid_config principal = {n.rigid[i].mass, ff_mat3_diag(30, 40, 50)};
+                assert_int_equal(ff_rigid_create(&principal, &n.rigid[i]), FF_OK);
+                n.world.body[i].rigid = n.rigid[i];
+            }
+        if (given)
+            instance_set(&n, "observer", given == 1 ? WRENCH : AXIS);
+        instance_start(&n);
+        assert_int_equal(instance_step(&n), FF_OK);
+        const bool axis = given ? given == 2 : stops && !products;
+        assert_int_equal(n.out.observers, axis ? 6 : 1);
+    }
+}
+
 static void test_refusals(void **unused) {
     (void)unused;
     ff_complaint complaint;
@@ -377,6 +401,7 @@ int main(void) {
         cmocka_unit_test(test_a_pair_takes_no_more_than_it_was_given),
         cmocka_unit_test(test_a_pair_at_rest),
         cmocka_unit_test(test_nothing_that_is_not_finite_is_remembered),
+        cmocka_unit_test(test_stops_have_an_observer_each),
         cmocka_unit_test(test_refusals),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,7 @@
 /* A recorded log by rows: values as written, times found, damaged files refused with their line; and played:
  * which rows a page is shown at which time. */
+#include <unistd.h>
+
 #include "folder_support.h"
 #include "live/internal.h"
 #include "live/recording.h"
@@ -188,11 +190,40 @@ static void test_a_player_shows_what_is_due(void **state) {
     ff_ring_free(&page.replies);
 }
 
+/* A log that another process cuts while it is shown: the page stops, nothing is read beyond the end. */
+static void test_a_log_that_shrinks_ends_the_player(void **state) {
+    (void)state;
+    char message[5000];
+    ff_recording r;
+    const char *path = write_file("t [s],a\n0,1\n0.1,2\n0.2,3\n0.3,4\n");
+    assert_int_equal(ff_recording_open(&r, path, message, sizeof message), FF_OK);
+    page.count = 2;
+    assert_int_equal(ff_ring_create(&page.ring, sizeof(ff_live_item) + 2 * sizeof(double), 64), FF_OK);
+    assert_int_equal(ff_ring_create(&page.commands, sizeof(ff_live_command), 16), FF_OK);
+    ff_player p;
+    assert_int_equal(ff_player_init(&p, &page, &r), FF_OK);
+    assert_true(ff_player_step(&p, SECOND));
+    assert_int_equal(truncate(path, 14), 0); /* behind the first row and a part of the second */
+    double v[2];
+    ff_recording_row(&r, 0, v);
+    assert_near(v[1], 1.0, 0.0);
+    assert_false(r.lost);
+    assert_false(ff_player_step(&p, 2 * (int64_t)SECOND));
+    assert_true(r.lost);
+    ff_recording_row(&r, 2, v);
+    assert_true(isnan(v[0]) && isnan(v[1]));
+    ff_player_free(&p);
+    ff_recording_close(&r);
+    ff_ring_free(&page.ring);
+    ff_ring_free(&page.commands);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rows_read_as_written),
         cmocka_unit_test(test_damaged_refused),
         cmocka_unit_test(test_a_player_shows_what_is_due),
+        cmocka_unit_test(test_a_log_that_shrinks_ends_the_player),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -62,13 +62,13 @@ static int status_of(const char *method, const char *path, const char *host) {
 }
 
 /* -1: not taken, *status is why. */
-static int upgrade(const char *origin, int *status) {
+static int upgrade_at(const char *path, const char *origin, int *status) {
     char text[512], head[4096];
     snprintf(text, sizeof text,
-             "GET / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n%s%s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+             "GET %s HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n%s%s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
              "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
              "Sec-WebSocket-Protocol: freefloat\r\n\r\n",
-             port, origin ? "Origin: " : "X: ", origin ? origin : "y");
+             path, port, origin ? "Origin: " : "X: ", origin ? origin : "y");
     const int fd = request(text, head, sizeof head);
     *status = strncmp(head, "HTTP/1.1 ", 9) == 0 ? atoi(head + 9) : 0;
     if (*status == 101) {
@@ -78,6 +78,10 @@ static int upgrade(const char *origin, int *status) {
     }
     close(fd);
     return -1;
+}
+
+static int upgrade(const char *origin, int *status) {
+    return upgrade_at("/", origin, status);
 }
 
 static int enter(void) {
@@ -473,22 +477,93 @@ static void test_who_misbehaves_is_closed(void **state) {
     expect_closed(fd);
 }
 
-static void test_the_ninth_viewer_is_refused(void **state) {
+static int enter_as_operator(void) {
+    char origin[64], path[64];
+    int status;
+    snprintf(origin, sizeof origin, "http://127.0.0.1:%d", port);
+    snprintf(path, sizeof path, "/?token=%s", ff_live_token(live));
+    const int fd = upgrade_at(path, origin, &status);
+    assert_true(fd >= 0);
+    hear_words(fd, "\"hello\"");
+    return fd;
+}
+
+static void obeyed(int fd) {
+    char text[80];
+    snprintf(text, sizeof text, "5 set gain 1.5 token=%s", ff_live_token(live));
+    order(fd, text);
+    answer_all(true);
+    hear_words(fd, "\"id\":5");
+}
+
+/* As many silent viewers as there are places, then a dozen more: those with the token stay and are obeyed,
+ * and who comes finds a place. */
+static void test_silent_viewers_keep_nobody_out(void **state) {
     (void)state;
     for (int i = 0; i < 4000 && ff_live_get_info(live).viewers > 0; i++)
         usleep(5000); /* those of before are gone */
-    int fd[FF_LIVE_VIEWERS];
-    for (int i = 0; i < FF_LIVE_VIEWERS; i++) {
+    enum { MORE = 12 };
+    int fd[FF_LIVE_VIEWERS + MORE];
+    const int early = enter_as_operator();
+    for (int i = 0; i < FF_LIVE_VIEWERS + MORE - 1; i++) {
         fd[i] = enter();
-        hear_words(fd[i], "\"hello\"");
+        if (i % 16 == 0)
+            hear_words(fd[i], "\"hello\"");
     }
     assert_int_equal(ff_live_get_info(live).viewers, FF_LIVE_VIEWERS);
-    char origin[64];
-    int status;
-    snprintf(origin, sizeof origin, "http://127.0.0.1:%d", port);
-    assert_int_equal(upgrade(origin, &status), -1);
-    for (int i = 0; i < FF_LIVE_VIEWERS; i++)
+    const int late = enter_as_operator();
+    obeyed(early);
+    obeyed(late);
+    int left = 0;
+    for (int i = 0; i < FF_LIVE_VIEWERS + MORE - 1; i++) {
+        char c;
+        while (recv(fd[i], &c, 1, MSG_DONTWAIT) > 0)
+            ;
+        left += recv(fd[i], &c, 1, MSG_DONTWAIT) == 0;
+    }
+    assert_int_equal(left, MORE + 1); /* whose places were taken */
+    for (int i = 0; i < FF_LIVE_VIEWERS + MORE - 1; i++)
         close(fd[i]);
+    close(early);
+    close(late);
+}
+
+/* Connections that never say anything, more than the server has places for them. */
+static void test_idle_connections_keep_nobody_out(void **state) {
+    (void)state;
+    enum { IDLE = 300 };
+    int fd[IDLE];
+    for (int i = 0; i < IDLE; i++)
+        fd[i] = dial();
+    char own[64];
+    snprintf(own, sizeof own, "127.0.0.1:%d", port);
+    assert_int_equal(status_of("GET", "/", own), 200);
+    const int operates = enter_as_operator();
+    obeyed(operates);
+    for (int i = 0; i < IDLE; i++) /* each is closed, by the next one or after a time */
+        expect_closed(fd[i]);
+    close(operates);
+}
+
+/* Nothing but HTTP/1.1 and WebSockets, and an empty answer is empty. */
+static void test_no_other_protocol_is_spoken(void **state) {
+    (void)state;
+    char text[512], head[4096], c;
+    snprintf(text, sizeof text,
+             "GET / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\n"
+             "HTTP2-Settings: AAMAAABkAAQCAAAAAAIAAAAA\r\nOrigin: http://127.0.0.1:%d\r\n\r\n",
+             port, port);
+    close(request(text, head, sizeof head));
+    assert_null(strstr(head, " 101 "));
+    int fd = request("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0", head, sizeof head);
+    assert_non_null(strstr(head, " 403 ")); /* in words of HTTP/1, no frame */
+    close(fd);
+    snprintf(text, sizeof text,
+             "GET /favicon.ico HTTP/1.1\r\nHost: 127.0.0.1:%d\r\nConnection: close\r\n\r\n", port);
+    fd = request(text, head, sizeof head);
+    assert_non_null(strstr(head, " 204 "));
+    assert_false(take(fd, &c, 1));
+    close(fd);
 }
 
 static void test_an_address_that_cannot_be_served(void **state) {
@@ -538,7 +613,9 @@ int main(void) {
         cmocka_unit_test(test_a_slow_viewer_gets_the_newest),
         cmocka_unit_test(test_who_misbehaves_is_closed),
         cmocka_unit_test(test_a_loop_that_does_not_answer_is_reported),
-        cmocka_unit_test(test_the_ninth_viewer_is_refused),
+        cmocka_unit_test(test_silent_viewers_keep_nobody_out),
+        cmocka_unit_test(test_idle_connections_keep_nobody_out),
+        cmocka_unit_test(test_no_other_protocol_is_spoken),
         cmocka_unit_test(test_an_address_that_cannot_be_served),
     };
     return cmocka_run_group_tests(tests, start, stop);

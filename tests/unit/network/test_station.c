@@ -27,7 +27,12 @@ static struct {
     uint64_t cycle;            /* of the controller */
     uint32_t records;
     uint64_t late; /* answers */
+    unsigned signals;
+    uint64_t signal[FF_RSI_SIGNALS]; /* of the controller */
 } peer;
+
+static bool wanted_heartbeat;
+static uint64_t jump; /* [cycles] of the controller's counter, and no time */
 
 static int begin(void **state) {
     (void)state;
@@ -37,6 +42,7 @@ static int begin(void **state) {
                      FF_OK);
     scenario.satellite[0].sensor.range_force = 100.0; /* less than the page says */
     assert_int_equal(ff_plan_create(&scenario, &plan, message, sizeof message), FF_OK);
+    plan.body[0].heartbeat = wanted_heartbeat;
     const ff_ports ports = free_ports();
     assert_int_equal(ff_addresses_find(&scenario, &ports, &address, message, sizeof message), FF_OK);
     assert_true(address.virtual);
@@ -95,7 +101,10 @@ static void send_telegram(uint64_t lost, double x, double force) {
     ff_rsi_from_pose(ff_plan_to_base(&plan.body[0], T), rob.rist);
     ff_arm_to_kuka(&joints, rob.aipos, &rob.eipos[0]);
     rob.delay = peer.late;
-    rob.ipoc = 1000 + 4 * peer.cycle;
+    rob.fields |= peer.signals ? FF_RSI_KRC : 0;
+    rob.signals = peer.signals;
+    memcpy(rob.signal, peer.signal, sizeof peer.signal);
+    rob.ipoc = 1000 + 4 * (peer.cycle + jump);
     rob.arrival_ns = 4000000 * peer.cycle;
     assert_int_equal(ff_rsi_rob_encode(&rob, 9, bytes, sizeof bytes, &used), FF_OK);
     ff_socket_send(peer.robot, bytes, used, &address.body[0].robot_at);
@@ -232,6 +241,107 @@ static void test_lost_telegrams_are_filled_in(void **state) {
     assert_near(sample.body[0].sensor.twist.v.x, 0.25, 1e-6);
 }
 
+/* The controller's own signals: one that changes, or that is not there any more, is found with its name,
+ * while the robot stands as while it moves. Those it never sent are not missed. */
+static void test_the_controllers_signals(void **state) {
+    (void)state;
+    static const uint64_t good[FF_RSI_SIGNALS] = {4, 1, 0, 80, 1};
+    static const struct {
+        unsigned signals, at;
+        uint64_t value;
+        const char *of; /* NULL: nothing is found */
+    } each[] = {{0x1f, 0, 1, "operating mode"},
+                {0x1f, 1, 0, "drives"},
+                {0x1f, 2, 1, "emergency stop"},
+                {0x1f, 3, 100, "override"},
+                {0x1f, 4, 0, "program"},
+                {0x1d, 0, 4, "drives"},
+                {0x1f, 0, 4, NULL},
+                {0, 0, 4, "operating mode"}};
+    for (size_t n = 0; n < 2 * sizeof each / sizeof *each; n++) {
+        const size_t c = n / 2;
+        const bool moves = n % 2;
+        ff_rsi_sen sen;
+        if (n > 0) {
+            end(NULL);
+            begin(NULL);
+        }
+        peer.signals = 0x1f;
+        memcpy(peer.signal, good, sizeof good);
+        meet();
+        for (int k = 0; k < 5; k++) {
+            send_telegram(0, 0.0, 1.0);
+            assert_int_equal(station.wait(station.self, &sample), FF_OK);
+            assert_int_equal(sample.found.code, FF_TRIP_NONE);
+            write_command(0.0, moves ? 1u : 0u);
+            take_answer(&sen);
+        }
+        peer.signals = each[c].signals;
+        peer.signal[each[c].at] = each[c].value;
+        send_telegram(0, 0.0, 1.0);
+        assert_int_equal(station.wait(station.self, &sample), FF_OK);
+        assert_int_equal(sample.found.code, each[c].of ? FF_TRIP_CONTROLLER : FF_TRIP_NONE);
+        if (!each[c].of)
+            continue;
+        char sentence[200], expected[64];
+        assert_string_equal(sample.found.of, each[c].of);
+        ff_trip_sentence(&sample.found, sentence, sizeof sentence);
+        snprintf(expected, sizeof expected, "CONTROLLER: %s: ", each[c].of);
+        assert_int_equal(strncmp(sentence, expected, strlen(expected)), 0);
+    }
+}
+
+/* The heartbeat: a counter that grows with every answer, and the state that the run has told; none unless it
+ * is asked for. */
+static void test_heartbeat(void **state) {
+    (void)state;
+    ff_rsi_sen sen;
+    meet();
+    stand(&sen);
+    assert_false(sen.alive);
+    end(NULL);
+    wanted_heartbeat = true;
+    begin(NULL);
+    wanted_heartbeat = false;
+    meet();
+    uint64_t last = 1;
+    for (int n = 0; n < 20; n++) {
+        station.tell(station.self, n);
+        send_telegram(0, 0.0, 1.0);
+        assert_int_equal(station.wait(station.self, &sample), FF_OK);
+        write_command(0.0, n > 10 ? 1u : 0u);
+        take_answer(&sen);
+        assert_true(sen.alive && sen.beat == last + 1 && sen.state == (uint64_t)n);
+        last = sen.beat;
+    }
+}
+
+/* A counter that jumps while our last answer was late: it was not taken, whatever the counter says was lost.
+ * The next answer begins again from where the robot stands, within its acceleration. */
+static void test_a_jump_of_the_counter_does_not_accept_a_late_answer(void **state) {
+    (void)state;
+    ff_rsi_sen sen;
+    meet();
+    double x = 0.0;
+    for (int n = 0; n < 60; n++) {
+        send_telegram(0, x, 1.0);
+        assert_int_equal(station.wait(station.self, &sample), FF_OK);
+        write_command(0.05, 1u | FF_LED_MOVES | FF_LED_AHEAD);
+        take_answer(&sen);
+        ff_arm_joints joints = network.body[0].axes.at;
+        x = ff_arm_forward(&plan.body[0].arm, &joints).p.x - park.p.x;
+    }
+    const ff_pose accepted = network.body[0].output.pose; /* of the answer before the last */
+    jump = 100;
+    peer.late++; /* the last one */
+    send_telegram(0, x, 1.0);
+    jump = 0;
+    while (station.wait(station.self, &sample) == FF_OK && sample.filled)
+        ;
+    assert_vec3_near(network.body[0].output.pose.p, accepted.p, 0.0);
+    assert_near(ff_vec3_norm(network.body[0].output.velocity.v), 0.0, 0.0);
+}
+
 static void test_strangers_and_garbage(void **state) {
     (void)state;
     char message[128];
@@ -339,6 +449,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_sample, begin, end),
         cmocka_unit_test_setup_teardown(test_lost_telegrams_are_filled_in, begin, end),
         cmocka_unit_test_setup_teardown(test_delay_counts_what_was_lost, begin, end),
+        cmocka_unit_test_setup_teardown(test_the_controllers_signals, begin, end),
+        cmocka_unit_test_setup_teardown(test_heartbeat, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_jump_of_the_counter_does_not_accept_a_late_answer, begin, end),
         cmocka_unit_test_setup_teardown(test_strangers_and_garbage, begin, end),
         cmocka_unit_test_setup_teardown(test_command_brake_and_end, begin, end),
         cmocka_unit_test_setup_teardown(test_silence, begin, end),

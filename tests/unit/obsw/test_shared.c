@@ -97,8 +97,30 @@ static void test_two_at_once(void **state) {
     ff_obsw_shared_close(&a);
 }
 
+/* A library that writes into every descriptor it can find reaches none of ours, nor our standard input. */
+static void test_ours_are_out_of_its_reach(void **state) {
+    (void)state;
+    ff_obsw_shared s;
+    FILE *const log = tmpfile(); /* open before the child is made, and not marked to be closed */
+    assert_non_null(log);
+    open_bad(&s, "scribble", "0", 60);
+    const ff_obsw_in in = {.sequence = 0};
+    ff_obsw_out out = {.force = {0}};
+    assert_int_equal(ff_obsw_shared_step(&s, &in, &out), FF_OK);
+    assert_near(out.force[0], 1, 0); /* 2: a write was taken */
+    char path[64], target[64] = "";
+    snprintf(path, sizeof path, "/proc/%d/fd/0", (int)s.child);
+    assert_true(readlink(path, target, sizeof target - 1) > 0);
+    assert_string_equal(target, "/dev/null");
+    ff_obsw_shared_close(&s);
+    assert_int_equal(fseek(log, 0, SEEK_END), 0);
+    assert_int_equal(ftell(log), 0);
+    fclose(log);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ours_are_out_of_its_reach),
         cmocka_unit_test(test_slow_step_is_missed_once),
         cmocka_unit_test(test_many_steps),
         cmocka_unit_test(test_two_at_once),

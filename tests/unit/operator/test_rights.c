@@ -3,6 +3,7 @@
 #include "operator/rights.h"
 #include "operator/selftest.h"
 #include "support.h"
+#include "text/file.h"
 
 #include <fcntl.h>
 #include <pthread.h>
@@ -100,6 +101,76 @@ static void test_selftest(void **state) {
     assert_int_equal(strstr(t.verdict, "rights are missing") != NULL, !rights);
 }
 
+/* A verdict counts for this computer, its kernel, thirty days, and the loops that it allows. */
+static void test_selftest_is_kept(void **state) {
+    (void)state;
+    char folder[64] = "/tmp/ff_selftest_XXXXXX", path[256], message[256];
+    assert_non_null(mkdtemp(folder));
+    setenv("XDG_STATE_HOME", folder, 1);
+    static ff_selftest t;
+    const int64_t now = 1800000000, day = 86400;
+    const struct {
+        bool fit_250, fit_1000;
+        double cycle;
+        int64_t later;
+        const char *why; /* NULL: it is allowed */
+    } each[] = {
+        {true, false, 0.004, 0, NULL},        {true, false, 0.004, 30 * day, NULL},
+        {true, false, 0.012, 30 * day, NULL}, {true, false, 0.004, 30 * day + 1, "30 days old, allowed 30"},
+        {true, true, 0.004, -1, "days old"},  {true, false, 0.001, 0, "refuses a 1 kHz loop"},
+        {true, true, 0.001, 0, NULL},         {false, false, 0.004, 0, "refuses a 250 Hz loop"}};
+    assert_false(ff_selftest_allows(0.004, now, message, sizeof message));
+    assert_non_null(strstr(message, "there is none: freefloat rt --selftest"));
+    for (size_t n = 0; n < sizeof each / sizeof *each; n++) {
+        t.fit_250 = each[n].fit_250;
+        t.fit_1000 = each[n].fit_1000;
+        assert_int_equal(ff_selftest_keep(&t, now, path, sizeof path), FF_OK);
+        assert_int_equal(ff_selftest_allows(each[n].cycle, now + each[n].later, message, sizeof message),
+                         !each[n].why);
+        if (each[n].why)
+            assert_non_null(strstr(message, each[n].why));
+    }
+    /* from elsewhere, and not one at all */
+    static const struct {
+        const char *text, *why;
+    } other[] = {{"freefloat selftest 1\nmachine x\nkernel y\ntime 1800000000\nfit_250 1\nfit_1000 1\n",
+                  "of another computer"},
+                 {"freefloat selftest 2\n", "there is none"}};
+    t.fit_250 = true;
+    assert_int_equal(ff_selftest_keep(&t, now, path, sizeof path), FF_OK);
+    char *text, *kernel;
+    size_t length;
+    assert_int_equal(ff_file_read(path, 4096, &text, &length, NULL, 0), FF_OK);
+    assert_non_null(kernel = strstr(text, "kernel "));
+    kernel[7] = '~';
+    assert_int_equal(ff_file_replace(path, text), FF_OK);
+    free(text);
+    assert_false(ff_selftest_allows(0.004, now, message, sizeof message));
+    assert_non_null(strstr(message, "with another kernel"));
+    for (int n = 0; n < 2; n++) {
+        assert_int_equal(ff_file_replace(path, other[n].text), FF_OK);
+        assert_false(ff_selftest_allows(0.004, now, message, sizeof message));
+        assert_non_null(strstr(message, other[n].why));
+    }
+    unlink(path);
+    snprintf(path, sizeof path, "%s/freefloat", folder);
+    rmdir(path);
+    rmdir(folder);
+    /* without a home there is no place for it */
+    unsetenv("XDG_STATE_HOME");
+    char *home = strdup(getenv("HOME") ? getenv("HOME") : "");
+    unsetenv("HOME");
+    assert_int_equal(ff_selftest_keep(&t, now, path, sizeof path), FF_ERR_ARGUMENT);
+    setenv("HOME", home, 1);
+    free(home);
+    char *much = malloc(5000);
+    memset(much, 'x', 4999);
+    much[4999] = 0;
+    setenv("XDG_STATE_HOME", much, 1);
+    assert_int_equal(ff_selftest_keep(&t, now, path, sizeof path), FF_ERR_SIZE);
+    free(much);
+}
+
 static bool agree(void *user, const ff_check *check) {
     (void)user;
     (void)check;
@@ -136,8 +207,10 @@ static void test_real_devices_need_more(void **state) {
     assert_false(ff_rt_may_move(&scenario, message, sizeof message));
     assert_non_null(strstr(message, "none for box;"));
     limits->box = ff_vec3_make(1, 1, 1); /* now the rights decide */
-    if (!ff_rt_may_move(&scenario, message, sizeof message))
-        assert_non_null(strstr(message, "a real robot needs real-time rights"));
+    setenv("XDG_STATE_HOME", "/nonexistent", 1);
+    assert_false(ff_rt_may_move(&scenario, message, sizeof message)); /* or, with them, the self-test */
+    assert_true(strstr(message, "a real robot needs real-time rights") ||
+                strstr(message, "a real robot needs a passed self-test of this computer, and there is none"));
     options.ports.rsi_port = 65536;
     ff_rt_run(&scenario, &run, &options, &result);
     assert_int_equal(result.run.status, FF_ERR_ARGUMENT);
@@ -153,6 +226,7 @@ int main(void) {
                                        cmocka_unit_test(test_rights_refused_is_said),
                                        cmocka_unit_test(test_histogram),
                                        cmocka_unit_test(test_selftest),
+                                       cmocka_unit_test(test_selftest_is_kept),
                                        cmocka_unit_test(test_real_devices_need_more)};
     return test_ended(cmocka_run_group_tests(tests, NULL, NULL));
 }

@@ -285,6 +285,24 @@ static void test_replay_of_another_format_is_refused(void **state) {
     free(scenario);
 }
 
+/* A log that another process cuts while it is replayed or listed ends with a line, not with a signal. */
+static void test_a_log_that_shrinks_is_said(void **state) {
+    (void)state;
+    char path[64], message[256];
+    ff_scenario *scenario = malloc(sizeof *scenario);
+    path_of(path);
+    make_log(path, scenario, UINT64_MAX);
+    ff_logfile file;
+    assert_int_equal(ff_logfile_open(path, &file, message, sizeof message), FF_OK);
+    assert_int_equal(truncate(path, 5000), 0);
+    ff_replay_result result;
+    assert_int_equal(ff_replay(&file, scenario, &result, message, sizeof message), FF_ERR_IO);
+    assert_non_null(strstr(message, "became shorter while it was read"));
+    ff_logfile_close(&file);
+    unlink(path);
+    free(scenario);
+}
+
 /* --------------------------------------------------------------------------------------- captures -- */
 
 static bool stop_half(void *user, double part) {
@@ -524,6 +542,7 @@ int main(void) {
         cmocka_unit_test(test_replay_changed_bit_names_cycle_and_column),
         cmocka_unit_test(test_replay_cut_log_loses_at_most_a_tenth),
         cmocka_unit_test(test_replay_of_another_format_is_refused),
+        cmocka_unit_test(test_a_log_that_shrinks_is_said),
         cmocka_unit_test(test_replay_applies_orders),
         cmocka_unit_test(test_replay_finds_damaged_orders),
         cmocka_unit_test(test_replay_of_a_capture),

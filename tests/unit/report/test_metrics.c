@@ -1,5 +1,6 @@
 /* What a run is judged by, from rows whose truth is known: errors, contacts, motions, pairs, monitors of an
  * arm, the verdict; and what summary.json says of a method's own report. */
+#include "report/history.h"
 #include "report/metrics.h"
 
 #include "support.h"
@@ -64,6 +65,7 @@ static void test_errors_are_the_largest_and_a_number_that_is_none_sticks(void **
         row.body[A].ideal = row.body[B].ideal = (ff_rigid_state){.attitude = ff_quat_identity()};
         row.body[A].satellite.velocity = ff_vec3_make(0.3 * part, 0, 0.4 * part);
         row.body[A].satellite.omega = ff_vec3_make(0, 0.2 * part, 0);
+        row.body[A].energy.kinetic = 13.3 * part * part; /* with an arm not the satellite's alone */
         row.body[A].satellite.position = ff_vec3_make(0, 0, 2.0 * part);
         row.body[A].satellite.attitude = ff_quat_exp(ff_vec3_make(0.6 * part, 0, 0));
         row.body[A].inertial.T.p = ff_vec3_make(0, 1.5 * part, 2.0 * part); /* the robot beside it */
@@ -93,8 +95,7 @@ static void test_errors_are_the_largest_and_a_number_that_is_none_sticks(void **
     assert_near(m->observer_min[0], -1.0, 0.0);
     assert_near(m->observer_min[2], 0.0, 0.0);
     assert_int_equal(m->observers, 3);
-    /* kinetic energy: m v^2/2 + J w^2/2 about y */
-    assert_near(m->max_energy, 0.5 * 100.0 * 0.25 + 0.5 * 40.0 * 0.04, 1e-9);
+    assert_near(m->max_energy, 13.3, 1e-9);
     assert_near(m->initial_energy, 0.0, 0.0);
     assert_near(m->final_energy, m->max_energy / 4.0, 1e-9);
     assert_near(metrics.pair[A][B].error_position, sqrt(3.0), 1e-9); /* from the commands */
@@ -467,8 +468,46 @@ static void test_summary_of_reports_safety_and_clocks(void **state) {
     }
 }
 
+/* States and events stand in summary.json in their order; more than are kept are not written, and break
+ * nothing. */
+static void test_events_stand_in_their_order(void **state) {
+    (void)state;
+    static ff_history history;
+    const ff_sink sink = ff_history_sink(&history);
+    assert_int_equal(sink.state(sink.self, -0.5, 1, "CHECK"), FF_OK);
+    assert_int_equal(sink.row(sink.self, &row), FF_OK);
+    assert_int_equal(sink.event(sink.self, 1.25, 3, FF_EVENT_FAULT, "too \"large\"", 8.5, 8.0), FF_OK);
+    assert_int_equal(sink.event(sink.self, 1.5, 0, FF_EVENT_INFO, "an order", FF_NAN, FF_NAN), FF_OK);
+    assert_int_equal(sink.state(sink.self, 2.0, 9, "FAULT"), FF_OK);
+    char *text = ff_summary_add(strdup("{\n  \"a\": 1\n}\n"), "events", ff_history_json(&history));
+    static const char *const words[] = {
+        "\"a\": 1,\n  \"events\": [", "\"time_s\": -0.5,\n    \"state\": \"CHECK\"\n  }",
+        "\"level\": \"fault\",\n    \"text\": \"too \\\"large\\\" (8.5, allowed 8)\"\n  }",
+        "\"level\": \"info\",\n    \"text\": \"an order\"\n  }",
+        "\"time_s\": 2,\n    \"state\": \"FAULT\"\n  }]"};
+    const char *at = text;
+    for (size_t w = 0; w < sizeof words / sizeof *words; w++) {
+        at = strstr(at, words[w]);
+        assert_non_null(at);
+    }
+    free(text);
+    for (int i = 0; i < 2 * FF_HISTORY_SIZE; i++)
+        sink.state(sink.self, 3.0, 9, "LATER");
+    assert_int_equal(history.count, 4 + 2 * FF_HISTORY_SIZE);
+    text = ff_history_json(&history);
+    int shown = 0;
+    for (at = text; (at = strstr(at, "time_s")) != NULL; at++)
+        shown++;
+    assert_int_equal(shown, FF_HISTORY_SIZE);
+    free(text);
+    text = ff_summary_add(strdup("{}"), "nothing", NULL);
+    assert_string_equal(text, "{}");
+    free(text);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_events_stand_in_their_order),
         cmocka_unit_test(test_errors_are_the_largest_and_a_number_that_is_none_sticks),
         cmocka_unit_test(test_a_contact_lasts_from_its_first_row_to_the_first_of_five_quiet_ones),
         cmocka_unit_test(test_more_contacts_than_are_listed_are_said),

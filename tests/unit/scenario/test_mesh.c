@@ -114,6 +114,11 @@ static void test_each_refusal_says_why(void **state) {
         {"solid x\nfacet\nvertex 0 0 z\n", "a vertex without three numbers", FF_ERR_FORMAT},
         {"v 0 0\n", "a vertex without three numbers", FF_ERR_FORMAT},
         {"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 4\n", "a face names a vertex that is not there", FF_ERR_FORMAT},
+        {"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 99999999999999999999999\n",
+         "a face names a vertex that is not there", FF_ERR_FORMAT},
+        {"v 0 0 0\nv 1 0 0\nv 0 1 0\nf -99999999999999999999999\n", "a face names a vertex that is not there",
+         FF_ERR_FORMAT},
+        {"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1e999 2 3\n", "a face's vertex is not a whole number", FF_ERR_FORMAT},
         {"v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 -4\n", "a face names a vertex that is not there", FF_ERR_FORMAT},
         {"v 0 0 0\nv 1 0 0\nv 0 2e9 0\nf 1 2 3\n", "a vertex is not finite or beyond 1e9", FF_ERR_FORMAT},
         {"v 0 0 0\nv 1 0 0\n", "neither an STL nor an OBJ file with triangles", FF_ERR_FORMAT}};

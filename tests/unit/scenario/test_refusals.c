@@ -24,7 +24,17 @@ static const char *const *wrong_kinds(ff_type type) {
     static const char *const three[] = {"1", "[1, 2]", "[1, 2, 3, 4]", "[1, x, 3]", "{}", NULL};
     static const char *const direction[] = {"1", "[1, 2]", "[0, 0, 0]", "[1, x, 3]", NULL};
     static const char *const widths[] = {"1", "[1, 2]", "[free, x, 3]", "{}", NULL};
-    static const char *const quaternion[] = {"1", "[1, 0, 0]", "[0, 0, 0, 0]", "[1, x, 0, 0]", NULL};
+    static const char *const quaternion[] = {"1",
+                                             "[1, 0, 0]",
+                                             "[0, 0, 0, 0]",
+                                             "[1, x, 0, 0]",
+                                             "{}",
+                                             "{abc: [1, 2, 3]}",
+                                             "{abc_deg: [1, 2]}",
+                                             "{rpy: [1, x, 0]}",
+                                             "{rpy: [0, 0, 0], abc_deg: [0, 0, 0]}",
+                                             "{quaternion: [1, 0, 0]}",
+                                             NULL};
     static const char *const inertia[] = {"1", "[1, 2]", "[1, 2, 3, 4]", "[1, x, 3]", NULL};
     static const char *const six[] = {"1", "[1, 2, 3]", "[1, 2, 3, 4, 5, x]", NULL};
     static const char *const pair[] = {"x", "[1, 2, 3]", "[1, x]", "{}", NULL};
@@ -380,7 +390,7 @@ static const struct {
     {"deos-client", {"satellites.client.limits={velocity: 0}"}, 0, "velocity is 0, allowed: > 0 [m/s]"},
     {"deos-client", {"requirements={velocity_error: 0}"}, 0, "velocity_error is 0, allowed: > 0 [m/s]"},
     {"deos-client", {"tdpa.threshold=x"}, 0, "threshold must be a number, not 'x', allowed: a finite number >= 0 [N]"},
-    {"deos-client", {"integrator=passive", "passive.rest=3"}, 1, "unknown key 'rest' in passive, allowed: reading"},
+    {"deos-client", {"integrator=passive", "passive.rest=3"}, 1, "unknown key 'rest' in passive, allowed: reading, rotation"},
     {"envisat-capture", {"satellites.servicer.arm.links.0.name=a/b"}, 0, "name 'a/b' is not a valid name, allowed: 1 to 127 bytes, not only digits, none of . / , = : \" \\"},
     {"envisat-capture", {"satellites.servicer.obsw={kind: shared}"}, 0, "satellites.servicer.obsw lacks the key 'library', allowed: text"},
     {"deos-client", {"facility.faults=[{kind: ft-mirrored, value: 0}]"}, 0, "value is 0, allowed: an axis, 1 to 6 (Fx to Tz)"},

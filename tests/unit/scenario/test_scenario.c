@@ -367,6 +367,30 @@ static void test_quaternion_is_normalised_with_a_warning(void **state) {
     assert_true(s.satellite[0].start.attitude.w == 1.0);
 }
 
+/* The same attitude in three forms; where the axes go is known without any formula of ours. */
+static void test_an_attitude_has_three_forms(void **state) {
+    (void)state;
+    const char *const old = "attitude: [1, 0, 0, 0]";
+    expect_good(with(contract, old, "attitude: {abc_deg: [90, 0, 0]}")); /* about z: x goes to y */
+    ff_vec3 x = ff_quat_rotate(s.satellite[0].start.attitude, ff_vec3_make(1, 0, 0));
+    assert_true(fabs(x.y - 1.0) < 1e-15 && fabs(x.x) < 1e-15 && fabs(x.z) < 1e-15);
+    expect_good(with(contract, old, "attitude: {abc_deg: [0, 90, 0]}")); /* about y: x goes to -z */
+    x = ff_quat_rotate(s.satellite[0].start.attitude, ff_vec3_make(1, 0, 0));
+    assert_true(fabs(x.z + 1.0) < 1e-15);
+    /* A, then B about the turned y: x goes to y by A, and B, now about -x, leaves it there */
+    expect_good(with(contract, old, "attitude: {abc_deg: [90, 90, 0]}"));
+    const ff_quat abc = s.satellite[0].start.attitude;
+    const ff_vec3 z = ff_quat_rotate(abc, ff_vec3_make(0, 0, 1));
+    assert_true(fabs(z.y - 1.0) < 1e-15); /* z goes to x by B, which A has taken to y */
+    expect_good(with(contract, old, "attitude: {rpy: [0, 1.5707963267948966, 1.5707963267948966]}"));
+    assert_true(ff_quat_angle(abc, s.satellite[0].start.attitude) < 1e-15);
+    expect_good(with(contract, old, "attitude: {rpy: [1.5707963267948966, 0, 0]}")); /* roll: y goes to z */
+    const ff_vec3 y = ff_quat_rotate(s.satellite[0].start.attitude, ff_vec3_make(0, 1, 0));
+    assert_true(fabs(y.z - 1.0) < 1e-15);
+    expect_good(with(contract, old, "attitude: {quaternion: [0.6, 0, 0.8, 0]}"));
+    assert_near(s.satellite[0].start.attitude.y, 0.8, 1e-16);
+}
+
 static void test_words_stand_in_the_order_of_their_enums(void **state) {
     (void)state;
     set_good(minimal, "method=ideal");
@@ -1316,6 +1340,7 @@ int main(void) {
         cmocka_unit_test(test_contact_kinds),
         cmocka_unit_test(test_tdpa_settings),
         cmocka_unit_test(test_quaternion_is_normalised_with_a_warning),
+        cmocka_unit_test(test_an_attitude_has_three_forms),
         cmocka_unit_test(test_words_stand_in_the_order_of_their_enums),
         cmocka_unit_test(test_arm_is_read_and_checked),
         cmocka_unit_test(test_set_changes_values),

@@ -186,7 +186,7 @@ static void play(void *self, const ff_scenario *scenario, const ff_run_options *
                  ff_run_result *result) {
     (void)scenario;
     assert_non_null(options->ideal);
-    assert_int_equal(options->count, 2); /* metrics and the report's collector */
+    assert_int_equal(options->count, 3); /* metrics, what happened and the report's collector */
     *result = (ff_run_result){.status = runner_status};
     snprintf(result->message, sizeof result->message, "%s", (const char *)self);
 }
@@ -399,25 +399,6 @@ static void test_an_arm_emulates_another(void **state) {
     ff_session_close(session);
 }
 
-static void test_folder_has_plain_names_only(void **state) {
-    (void)state;
-    char *path = ff_session_folder(NULL, "../a b/c.d", NULL);
-    assert_string_equal(path, "out/_._a_b_c.d"); /* no name leads out of the folder */
-    free(path);
-    path = ff_session_folder("/tmp/x y", "unused", "tdpa:reading=printed,+-_");
-    assert_string_equal(path, "/tmp/x y/tdpa:reading=printed,+-_"); /* what the user gave stays as it is */
-    free(path);
-    char name[6000];
-    memset(name, 'n', sizeof name);
-    name[sizeof name - 1] = 0;
-    path = ff_session_folder(NULL, name, name);
-    assert_true(strlen(path) < 4096);
-    free(path);
-    path = ff_session_folder(name, NULL, "sub");
-    assert_true(strlen(path) < 4096);
-    free(path);
-}
-
 /* ---------------------------------------------------------------------------------------- from logs -- */
 
 /* Against two walls through a robot that is 17 ms late: delay, stiffness and damping come back; the other
@@ -551,7 +532,6 @@ int main(void) {
         cmocka_unit_test(test_an_emulation_is_judged_against_its_target),
         cmocka_unit_test(test_a_gripper_that_touches_nothing_is_said),
         cmocka_unit_test(test_an_arm_emulates_another),
-        cmocka_unit_test(test_folder_has_plain_names_only),
         cmocka_unit_test(test_a_log_says_what_the_facility_was),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

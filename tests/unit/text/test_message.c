@@ -1,6 +1,8 @@
 /* Sentences into a caller's buffer: never beyond it, and counted in full. Digests and clocks. */
 #include "support.h"
 
+#include <unistd.h>
+
 #include "text/clock.h"
 #include "text/message.h"
 #include "text/sha256.h"
@@ -73,6 +75,46 @@ static void test_sha256(void **state) {
     assert_string_equal(text, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
+/* In pieces of any length, and from a file: the same digest as at once. A folder, a pipe and nothing have
+ * none. */
+static void test_sha256_pieces_and_files_give_the_same(void **state) {
+    (void)state;
+    static unsigned char bytes[70000];
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 1);
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (unsigned char)ff_rng_range(&rng, 0.0, 256.0);
+    char whole[FF_SHA256_TEXT], text[FF_SHA256_TEXT], path[] = "/tmp/ff_sha_XXXXXX";
+    for (int trial = 0; trial < 100; trial++) {
+        const size_t size = (size_t)ff_rng_range(&rng, 0.0, trial < 50 ? 200.0 : sizeof bytes);
+        ff_sha256(bytes, size, whole);
+        ff_sha256_state s;
+        ff_sha256_begin(&s);
+        for (size_t at = 0; at < size;) {
+            size_t n = (size_t)ff_rng_range(&rng, 0.0, trial % 2 ? 70.0 : 5000.0);
+            n = n < size - at ? n : size - at;
+            ff_sha256_add(&s, bytes + at, n);
+            at += n;
+        }
+        ff_sha256_end(&s, text);
+        assert_string_equal(text, whole);
+    }
+    const int file = mkstemp(path);
+    assert_int_equal(write(file, bytes, sizeof bytes), sizeof bytes);
+    close(file);
+    uint64_t size = 0;
+    ff_sha256(bytes, sizeof bytes, whole);
+    assert_int_equal(ff_sha256_file(path, true, text, &size), FF_OK);
+    assert_string_equal(text, whole);
+    assert_int_equal(size, sizeof bytes);
+    unlink(path);
+    static const char *const none[] = {"/tmp", "/dev/null", "/nonexistent/file"};
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(ff_sha256_file(none[i], false, text, &size), FF_ERR_IO);
+        assert_string_equal(text, "");
+    }
+}
+
 /* Never early; what it says is by how much it is late. */
 static void test_sleep_until(void **state) {
     (void)state;
@@ -89,6 +131,7 @@ int main(void) {
         cmocka_unit_test(test_append_counts_in_a_first_pass),
         cmocka_unit_test(test_refuse_at_is_one_line),
         cmocka_unit_test(test_sha256),
+        cmocka_unit_test(test_sha256_pieces_and_files_give_the_same),
         cmocka_unit_test(test_sleep_until),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,41 +1,31 @@
-/* The page and its WebSocket by libwebsockets, in one thread of its own. */
+/* The module live: the page and its WebSocket by libwebsockets, in one thread of its own. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "live/internal.h"
-
-#ifndef FF_HAVE_WEBSOCKETS
-
-ff_status ff_live__serve(ff_live *live, char *message, size_t size) {
-    (void)live;
-    snprintf(message, size, "this build has no live page: libwebsockets was not found (libwebsockets-dev)");
-    return FF_ERR_UNSUPPORTED;
-}
-
-void ff_live__unserve(ff_live *live) {
-    (void)live;
-}
-
-#else
+#include "text/module.h"
 
 #include <libwebsockets.h>
 #include <pthread.h>
 
-extern const unsigned char ff_live_page[];
-extern const size_t ff_live_page_size;
+static const ff_live_services *ask; /* what is called of the room */
 
 enum {
     CHUNK = 16384,      /* [bytes] of the page in one write */
     CATCH_UP = 64,      /* rows that a slow viewer gets at once: the newest */
     HISTORY_STRIDE = 2, /* of the rows kept, a new viewer gets every second */
-    WRONG_TOKENS = 5    /* then the connection is closed */
+    WRONG_TOKENS = 5,   /* then the connection is closed */
+    GUESTS = 128,       /* connections that are no viewers (yet); a further one takes the place of another */
+    PATIENCE = 3        /* [s] for a request to come, or the next one on the same connection */
 };
 
 typedef struct viewer {
-    size_t sent; /* [bytes] of the page, to who asks for it */
+    size_t sent;              /* [bytes] of the page, to who asks for it */
+    const ff_live_file *file; /* in its place; NULL: the page itself */
     uint32_t number;
     bool greeted, caught_up;
+    bool operates; /* came with the token: nobody takes its place */
     uint64_t next_frame, next_note;
     bool status_due;
     ff_live_reply outbox[FF_LIVE_OUTBOX];
@@ -63,7 +53,8 @@ typedef struct server {
     int64_t status_at;
     viewer *who[FF_LIVE_VIEWERS];
     struct lws *socket[FF_LIVE_VIEWERS];
-    uint32_t numbers;
+    struct lws *guest[GUESTS];
+    uint32_t numbers, turn;
     unsigned char *buffer; /* one message */
     size_t buffer_size;
 } server;
@@ -99,8 +90,12 @@ static bool caller_good(const ff_live *live, struct lws *wsi, bool socket) {
 /* -------------------------------------------------------------------------------------------------- page --
  */
 
-static int send_head(server *s, struct lws *wsi) {
-    const char *const field[][2] = {{"content-security-policy:", s->policy},
+/* Files of the run are shown by themselves: their scripts know nothing of the page and its token. */
+static int send_head(server *s, struct lws *wsi, const ff_live_file *file) {
+    const char *dot = file ? strrchr(file->name, '.') : NULL;
+    const char *type =
+        dot && strcmp(dot, ".csv") == 0 ? "text/csv; charset=utf-8" : "text/html; charset=utf-8";
+    const char *const field[][2] = {{"content-security-policy:", file ? "sandbox allow-scripts" : s->policy},
                                     {"x-content-type-options:", "nosniff"},
                                     {"x-frame-options:", "DENY"},
                                     {"referrer-policy:", "no-referrer"},
@@ -109,7 +104,7 @@ static int send_head(server *s, struct lws *wsi) {
                                     {"cache-control:", "no-store"}};
     unsigned char head[LWS_PRE + 2048], *start = head + LWS_PRE, *at = start, *end = head + sizeof head - 1;
     int failed =
-        lws_add_http_common_headers(wsi, HTTP_STATUS_OK, "text/html; charset=utf-8", s->page_size, &at, end);
+        lws_add_http_common_headers(wsi, HTTP_STATUS_OK, type, file ? file->size : s->page_size, &at, end);
     for (size_t i = 0; i < sizeof field / sizeof *field; i++) /* one that finds no room changes nothing */
         failed |= lws_add_http_header_by_name(wsi, (const unsigned char *)field[i][0],
                                               (const unsigned char *)field[i][1], (int)strlen(field[i][1]),
@@ -118,6 +113,15 @@ static int send_head(server *s, struct lws *wsi) {
         return -1;
     lws_callback_on_writable(wsi);
     return 0;
+}
+
+/* An answer without any body. */
+static int answer_nothing(struct lws *wsi) {
+    unsigned char head[LWS_PRE + 512], *start = head + LWS_PRE, *at = start, *end = head + sizeof head - 1;
+    if (lws_add_http_header_status(wsi, HTTP_STATUS_NO_CONTENT, &at, end) ||
+        lws_finalize_write_http_header(wsi, start, &at, end))
+        return -1;
+    return lws_http_transaction_completed(wsi) ? -1 : 0;
 }
 
 /* An answer without a page. */
@@ -132,18 +136,22 @@ static int answer_request(server *s, struct lws *wsi, viewer *v, const char *pat
     if (lws_hdr_total_length(wsi, WSI_TOKEN_GET_URI) <= 0)
         return answer_status(wsi, HTTP_STATUS_METHOD_NOT_ALLOWED);
     if (strcmp(path, "/favicon.ico") == 0)
-        return answer_status(wsi, HTTP_STATUS_NO_CONTENT);
-    if (strcmp(path, "/") != 0)
+        return answer_nothing(wsi);
+    for (int i = 0; i < atomic_load_explicit(&s->live->files, memory_order_acquire); i++)
+        if (path[0] == '/' && strcmp(path + 1, s->live->file[i].name) == 0)
+            v->file = &s->live->file[i];
+    if (strcmp(path, "/") != 0 && !v->file)
         return answer_status(wsi, HTTP_STATUS_NOT_FOUND);
-    return send_head(s, wsi);
+    return send_head(s, wsi, v->file);
 }
 
 static int send_page(server *s, struct lws *wsi, viewer *v) {
-    const size_t left = s->page_size - v->sent, n = left < CHUNK ? left : CHUNK;
+    const size_t size = v->file ? v->file->size : s->page_size, left = size - v->sent,
+                 n = left < CHUNK ? left : CHUNK;
     unsigned char buffer[LWS_PRE + CHUNK];
-    memcpy(buffer + LWS_PRE, s->page + v->sent, n);
+    memcpy(buffer + LWS_PRE, (v->file ? (const unsigned char *)v->file->text : s->page) + v->sent, n);
     v->sent += n;
-    const bool last = v->sent == s->page_size;
+    const bool last = v->sent == size;
     if (lws_write(wsi, buffer + LWS_PRE, n, last ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP) != (int)n)
         return -1;
     if (last)
@@ -169,11 +177,56 @@ static int count_viewers(const server *s) {
     return n;
 }
 
+static void dismiss(struct lws *wsi) {
+    lws_set_timeout(wsi, PENDING_TIMEOUT_USER_REASON_BASE, LWS_TO_KILL_ASYNC);
+}
+
+/* Connections before they are viewers. When all places are taken the next in turn loses its own: silent ones
+ * keep nobody out, and an attack that reconnects hits its own connections as often as others. */
+static void receive_guest(server *s, struct lws *wsi) {
+    int slot = -1;
+    for (int i = 0; i < GUESTS && slot < 0; i++)
+        slot = s->guest[i] ? -1 : i;
+    if (slot < 0) {
+        slot = (int)(s->turn++ % GUESTS);
+        dismiss(s->guest[slot]);
+    }
+    s->guest[slot] = wsi;
+}
+
+static void forget_guest(server *s, const struct lws *wsi) {
+    for (int i = 0; i < GUESTS; i++)
+        if (s->guest[i] == wsi)
+            s->guest[i] = NULL;
+}
+
+/* It came with the token in its address. */
+static bool has_token(const server *s, struct lws *wsi) {
+    char text[64]; /* longer ones are cut, and wrong */
+    const char *token = lws_get_urlarg_by_name(wsi, "token=", text, sizeof text);
+    return token && ff_live__token(s->live, token);
+}
+
+/* A place for a viewer: a free one, else that of the next in turn that came without the token. -1: none. */
+static int place(server *s) {
+    const int free_slot = slot_of(s, NULL);
+    for (int i = 0; free_slot < 0 && i < FF_LIVE_VIEWERS; i++) {
+        const int slot = (int)(s->turn++ % FF_LIVE_VIEWERS);
+        if (s->who[slot]->operates)
+            continue;
+        dismiss(s->socket[slot]);
+        s->who[slot] = NULL;
+        return slot;
+    }
+    return free_slot;
+}
+
 static int welcome(server *s, struct lws *wsi, viewer *v) {
-    const int slot = slot_of(s, NULL);
+    const int slot = place(s);
+    forget_guest(s, wsi);
     if (slot < 0)
         return -1;
-    *v = (viewer){.number = ++s->numbers, .status_due = true};
+    *v = (viewer){.number = ++s->numbers, .status_due = true, .operates = v->operates};
     s->who[slot] = v;
     s->socket[slot] = wsi;
     atomic_store_explicit(&s->live->viewers, count_viewers(s), memory_order_relaxed);
@@ -237,7 +290,7 @@ static int send_rows(server *s, struct lws *wsi, viewer *v) {
         return -1;
     const double head[2] = {1.0, (double)width};
     memcpy(at, head, sizeof head);
-    const int64_t now = ff_clock_now();
+    const int64_t now = ask->now();
     for (uint64_t r = 0; r < rows; r++) {
         const uint64_t slot = (from + r * stride) % FF_LIVE_HISTORY;
         unsigned char *row = at + sizeof head + r * width * sizeof(double);
@@ -267,18 +320,18 @@ static int send_next(server *s, struct lws *wsi, viewer *v) {
         v->greeted = true;
         result = send_text(s, wsi, live->hello);
     } else if (v->waiting) {
-        result = send_owned(s, wsi, ff_live__reply_json(&v->outbox[0]));
+        result = send_owned(s, wsi, ask->reply_json(&v->outbox[0]));
         v->waiting--;
         memmove(v->outbox, v->outbox + 1, (size_t)v->waiting * sizeof *v->outbox);
     } else if (v->status_due) {
         v->status_due = false;
-        result = send_owned(s, wsi, ff_live__status_json(live));
+        result = send_owned(s, wsi, ask->status_json(live));
     } else if (v->next_frame < live->made) {
         result = send_rows(s, wsi, v);
     } else if (next_note(live, v) < live->noted) {
         const uint64_t n = next_note(live, v);
         v->next_note = n + 1;
-        result = send_owned(s, wsi, ff_live__note_json(&live->note[n % FF_LIVE_EVENTS], n));
+        result = send_owned(s, wsi, ask->note_json(&live->note[n % FF_LIVE_EVENTS], n));
     } else {
         return 0;
     }
@@ -297,7 +350,7 @@ static int reply(struct lws *wsi, viewer *v, const ff_live_reply *answer) {
 static int order(server *s, struct lws *wsi, viewer *v) {
     ff_live_command command;
     ff_live_reply answer = {.viewer = v->number};
-    bool taken = ff_live__parse(s->live, v->message, v->length, &command, answer.text, sizeof answer.text);
+    bool taken = ask->parse(s->live, v->message, v->length, &command, answer.text, sizeof answer.text);
     answer.id = command.id;
     if (!taken && strstr(answer.text, "wrong token") && ++v->wrong >= WRONG_TOKENS)
         return -1;
@@ -307,10 +360,10 @@ static int order(server *s, struct lws *wsi, viewer *v) {
         for (int i = 0; i < FF_LIVE_OUTBOX; i++)
             if (!v->pending[i].deadline)
                 free_slot = i;
-        taken = free_slot >= 0 && ff_ring_push(&s->live->commands, &command);
+        taken = free_slot >= 0 && ask->push(&s->live->commands, &command);
         if (taken) {
             v->pending[free_slot].id = command.id;
-            v->pending[free_slot].deadline = ff_clock_now() + (int64_t)FF_LIVE_ANSWER_TIME * 1000000000;
+            v->pending[free_slot].deadline = ask->now() + (int64_t)FF_LIVE_ANSWER_TIME * 1000000000;
             return 0;
         }
         snprintf(answer.text, sizeof answer.text, "refused: too many commands wait for the loop");
@@ -337,7 +390,7 @@ static int hear(server *s, struct lws *wsi, viewer *v, const char *bytes, size_t
 
 static void deliver(server *s) {
     ff_live_reply answer;
-    while (ff_ring_pop(&s->live->replies, &answer)) {
+    while (ask->pop(&s->live->replies, &answer)) {
         for (int i = 0; i < FF_LIVE_VIEWERS; i++) {
             viewer *v = s->who[i];
             if (!v || v->number != answer.viewer)
@@ -350,7 +403,7 @@ static void deliver(server *s) {
                 }
         }
     }
-    const int64_t now = ff_clock_now();
+    const int64_t now = ask->now();
     for (int i = 0; i < FF_LIVE_VIEWERS; i++)
         for (int p = 0; s->who[i] && p < FF_LIVE_OUTBOX; p++)
             if (s->who[i]->pending[p].deadline && s->who[i]->pending[p].deadline < now) {
@@ -363,9 +416,9 @@ static void deliver(server *s) {
 
 static void on_tick(lws_sorted_usec_list_t *list) {
     server *s = lws_container_of(list, server, tick);
-    const bool fresh = ff_live__drain(s->live);
+    const bool fresh = ask->drain(s->live);
     deliver(s);
-    const int64_t now = ff_clock_now();
+    const int64_t now = ask->now();
     const bool status = now >= s->status_at;
     if (status)
         s->status_at = now + 250000000;
@@ -392,14 +445,20 @@ static int callback(struct lws *wsi, enum lws_callback_reasons reason, void *use
         return send_page(s, wsi, v);
     case LWS_CALLBACK_HTTP_BODY: /* nothing is ever posted here */
         return -1;
-    case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE:
+    case LWS_CALLBACK_HTTP_CONFIRM_UPGRADE: /* to a WebSocket, nothing else */
+        return in && strcasecmp(in, "websocket") == 0 && caller_good(s->live, wsi, true) ? 0 : -1;
     case LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION:
-        if (caller_good(s->live, wsi, true) && slot_of(s, NULL) >= 0)
+        if (caller_good(s->live, wsi, true)) {
+            v->operates = has_token(s, wsi);
             return 0;
-        if (reason == LWS_CALLBACK_FILTER_PROTOCOL_CONNECTION) {
-            lws_return_http_status(wsi, HTTP_STATUS_FORBIDDEN, NULL);
-            return -1;
         }
+        lws_return_http_status(wsi, HTTP_STATUS_FORBIDDEN, NULL);
+        return -1;
+    case LWS_CALLBACK_SERVER_NEW_CLIENT_INSTANTIATED:
+        receive_guest(s, wsi);
+        return 0;
+    case LWS_CALLBACK_WSI_DESTROY:
+        forget_guest(s, wsi);
         return 0;
     case LWS_CALLBACK_ESTABLISHED:
         return welcome(s, wsi, v);
@@ -419,7 +478,7 @@ static void *serve(void *self) {
     server *s = self;
     lws_sul_schedule(s->context, 0, &s->tick, on_tick, 1);
     while (lws_service(s->context, 0) >= 0)
-        if (atomic_load(&s->stop) && ff_clock_now() > s->stop_at)
+        if (atomic_load(&s->stop) && ask->now() > s->stop_at)
             break;
     return NULL;
 }
@@ -427,7 +486,7 @@ static void *serve(void *self) {
 /* The policy stands in the page's first comment, with the hashes of its own script and style. */
 static bool find_policy(server *s) {
     static const char mark[] = "<!--ff:policy ";
-    const char *at = memmem(ff_live_page, ff_live_page_size, mark, sizeof mark - 1);
+    const char *at = memmem(ask->page, ask->page_size, mark, sizeof mark - 1);
     const char *end = at ? strstr(at, "-->") : NULL;
     if (!end)
         return false;
@@ -438,13 +497,13 @@ static bool find_policy(server *s) {
     return n > 0 && n < (int)sizeof s->policy;
 }
 
-ff_status ff_live__serve(ff_live *live, char *message, size_t size) {
+static ff_status start(ff_live *live, char *message, size_t size) {
     server *s = calloc(1, sizeof *s);
     if (!s)
         return FF_ERR_MEMORY;
     s->live = live;
-    s->page = ff_live_page;
-    s->page_size = ff_live_page_size;
+    s->page = ask->page;
+    s->page_size = ask->page_size;
     s->protocol[0] = (struct lws_protocols){.name = "freefloat",
                                             .callback = callback,
                                             .per_session_data_size = sizeof(viewer),
@@ -458,11 +517,11 @@ ff_status ff_live__serve(ff_live *live, char *message, size_t size) {
         .user = s,
         .gid = -1,
         .uid = -1,
-        .fd_limit_per_thread = 64,
+        .fd_limit_per_thread = FF_LIVE_VIEWERS + 2 * GUESTS + 16,
         .max_http_header_data = 4096,
-        .max_http_header_pool = 24,
-        .timeout_secs = 5,
-        .keepalive_timeout = 5,
+        .max_http_header_pool = GUESTS,
+        .timeout_secs = PATIENCE,
+        .keepalive_timeout = PATIENCE,
         .vhost_name = "live",
         .options = LWS_SERVER_OPTION_VALIDATE_UTF8 | LWS_SERVER_OPTION_DISABLE_IPV6 |
                    LWS_SERVER_OPTION_FAIL_UPON_UNABLE_TO_BIND | LWS_SERVER_OPTION_EXPLICIT_VHOSTS};
@@ -490,12 +549,12 @@ ff_status ff_live__serve(ff_live *live, char *message, size_t size) {
     return FF_OK;
 }
 
-void ff_live__unserve(ff_live *live) {
+static void stop(ff_live *live) {
     server *s = live->server;
     if (!s)
         return;
     /* the last row and the verdict go out, also from a busy machine */
-    s->stop_at = ff_clock_now() + (atomic_load(&live->viewers) ? 1500000000 : 0);
+    s->stop_at = ask->now() + (atomic_load(&live->viewers) ? 1500000000 : 0);
     atomic_store(&s->stop, true);
     lws_cancel_service(s->context);
     pthread_join(s->thread, NULL);
@@ -505,4 +564,10 @@ void ff_live__unserve(ff_live *live) {
     live->server = NULL;
 }
 
-#endif
+static const void *open_table(const void *services) {
+    static const ff_live_server table = {start, stop};
+    ask = services;
+    return &table;
+}
+
+const ff_module ff_module_offer = {FF_MODULE_VERSION, open_table};

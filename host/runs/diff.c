@@ -1,0 +1,157 @@
+/* runs/diff.c - what differs between two runs. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runs/internal.h"
+#include "runs/list.h"
+
+enum { SUMMARY_BYTES = 16 << 20, KEY = 512 };
+
+typedef struct comparison {
+    const char *folder[2];
+    ff_run_take *take;
+    void *user;
+    ff_status status;
+} comparison;
+
+static const char *leaf(const ff_node *node) {
+    return !node ? "-" : node->kind == FF_NODE_SCALAR ? node->text : node->count ? "(values)" : "(none)";
+}
+
+static void report(const comparison *c, const char *kind, const char *what, const char *a, const char *b) {
+    const ff_run_finding finding = {.kind = kind, .what = what, .a = a, .b = b};
+    c->take(c->user, &finding);
+}
+
+/* What depends on the computer's speed, not on the run. */
+static bool is_timing(const char *key) {
+    const size_t n = strlen(key);
+    return strcmp(key, "timing") == 0 || (n > 3 && strcmp(key + n - 3, "_ns") == 0);
+}
+
+static void compare_values(const comparison *c, const char *kind, const char *path, const ff_node *a,
+                           const ff_node *b) {
+    char below[KEY];
+    if (!a || !b || a->kind != b->kind || a->kind == FF_NODE_SCALAR) {
+        if (!a || !b || a->kind != b->kind || strcmp(a->text, b->text) != 0)
+            report(c, kind, path, leaf(a), leaf(b));
+        return;
+    }
+    const char *dot = *path ? "." : "";
+    if (a->kind == FF_NODE_LIST) {
+        const ff_node *x = a->child, *y = b->child;
+        for (int i = 0; x || y; i++) {
+            snprintf(below, sizeof below, "%s%s%d", path, dot, i);
+            compare_values(c, kind, below, x, y);
+            x = x ? x->next : NULL;
+            y = y ? y->next : NULL;
+        }
+        return;
+    }
+    for (const ff_node *x = a->child; x; x = x->next)
+        if (!is_timing(x->key)) {
+            snprintf(below, sizeof below, "%s%s%s", path, dot, x->key);
+            compare_values(c, kind, below, x, ff_node_find(b, x->key));
+        }
+    for (const ff_node *y = b->child; y; y = y->next)
+        if (!is_timing(y->key) && !ff_node_find(a, y->key)) {
+            snprintf(below, sizeof below, "%s%s%s", path, dot, y->key);
+            compare_values(c, kind, below, NULL, y);
+        }
+}
+
+/* Two summaries value by value. */
+static void compare_summaries(comparison *c, const char *file) {
+    char path[FF_FILE_PATH], *text[2] = {NULL, NULL};
+    ff_tree tree[2] = {{0}, {0}};
+    ff_node *root[2] = {NULL, NULL};
+    ff_tree_error error;
+    bool good = true;
+    for (int i = 0; i < 2 && good; i++) {
+        size_t length;
+        good = ff__run_join(path, c->folder[i], file) &&
+               ff_file_read(path, SUMMARY_BYTES, &text[i], &length, NULL, 0) == FF_OK &&
+               ff_tree_parse(&tree[i], text[i], length, NULL, &root[i], &error) == FF_OK && root[i];
+    }
+    if (good)
+        compare_values(c, "value", "", root[0], root[1]);
+    else
+        report(c, "value", file, "cannot be compared value by value", "-");
+    for (int i = 0; i < 2; i++) {
+        ff_tree_free(&tree[i]);
+        free(text[i]);
+    }
+}
+
+static const char *short_hash(const char *hash, char text[16]) {
+    snprintf(text, 16, "%.12s", *hash ? hash : "none");
+    return text;
+}
+
+static void compare_results(comparison *c, const ff_node *a, const ff_node *b) {
+    char x[16], y[16];
+    for (int side = 0; side < 2; side++) {
+        const ff_node *here = side ? b : a, *there = side ? a : b;
+        for (const ff_node *n = here ? here->child : NULL; n; n = n->next) {
+            const ff_node *other = there ? ff_node_find(there, n->key) : NULL;
+            if (!other)
+                report(c, "result", n->key, side ? "-" : short_hash(leaf(n), x),
+                       side ? short_hash(leaf(n), y) : "-");
+            else if (side == 0 && strcmp(leaf(n), leaf(other)) != 0) {
+                const size_t length = strlen(n->key);
+                report(c, "result", n->key, short_hash(leaf(n), x), short_hash(leaf(other), y));
+                if (length >= 12 && strcmp(n->key + length - 12, "summary.json") == 0)
+                    compare_summaries(c, n->key);
+            }
+        }
+    }
+}
+
+static const char *member(const ff_node *node, const char *key) {
+    const ff_node *found = ff_node_find(node, key);
+    return found && found->kind == FF_NODE_SCALAR ? found->text : "";
+}
+
+static void compare_inputs(const comparison *c, const ff_node *a, const ff_node *b) {
+    char x[16], y[16];
+    for (int side = 0; side < 2; side++) {
+        const ff_node *here = side ? b : a, *there = side ? a : b;
+        for (const ff_node *n = here ? here->child : NULL; n; n = n->next) {
+            const ff_node *other = there ? there->child : NULL;
+            while (other && strcmp(member(other, "path"), member(n, "path")) != 0)
+                other = other->next;
+            short_hash(member(n, "sha256"), x);
+            if (!other)
+                report(c, "input", member(n, "path"), side ? "-" : x, side ? x : "-");
+            else if (side == 0 && strcmp(member(n, "sha256"), member(other, "sha256")) != 0)
+                report(c, "input", member(n, "path"), x, short_hash(member(other, "sha256"), y));
+        }
+    }
+}
+
+ff_status ff_runs_diff(const char *a, const char *b, ff_run_take *take, void *user) {
+    static const char *const key[] = {"name",    "command", "method",    "verdict", "exit_status",
+                                      "program", "host",    "arguments", "folder"};
+    comparison c = {.folder = {a, b}, .take = take, .user = user};
+    ff_manifest x, y = {0};
+    ff_status status = ff_manifest_read(a, &x);
+    if (status == FF_OK)
+        status = ff_manifest_read(b, &y);
+    if (status == FF_OK) {
+        for (size_t i = 0; i < sizeof key / sizeof *key; i++) {
+            const ff_node *p = ff_node_find(x.root, key[i]), *q = ff_node_find(y.root, key[i]);
+            ff_node *process = p ? ff_node_find(p, "process") : NULL,
+                    *other = q ? ff_node_find(q, "process") : NULL;
+            if (process && other)
+                process->text = other->text; /* differs in any case */
+            if (p || q)
+                compare_values(&c, "run", key[i], p, q);
+        }
+        compare_inputs(&c, ff_node_find(x.root, "inputs"), ff_node_find(y.root, "inputs"));
+        compare_results(&c, ff_node_find(x.root, "results"), ff_node_find(y.root, "results"));
+    }
+    ff_manifest_free(&x);
+    ff_manifest_free(&y);
+    return status == FF_OK || status == FF_ERR_MEMORY ? status : FF_ERR_FORMAT;
+}

@@ -1,0 +1,343 @@
+/* runs/folder.c - a run's folder from its beginning to its end. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runs/internal.h"
+#include "text/clock.h"
+
+static ff_outcome cannot_write(const char *path, ff_notes *notes) {
+    return ff_notes_error(notes, FF_REFUSED,
+                          "%s: cannot write into this folder (%s); choose another with --out", path,
+                          strerror(errno));
+}
+
+static void take_time(ff_run_folder *run) {
+    const int64_t ns = ff_clock_real();
+    const time_t seconds = (time_t)(ns / 1000000000);
+    const int milliseconds = (int)(ns / 1000000 % 1000);
+    struct tm t;
+    gmtime_r(&seconds, &t);
+    size_t n = strftime(run->started, sizeof run->started, "%Y-%m-%dT%H:%M:%S", &t);
+    snprintf(run->started + n, sizeof run->started - n, ".%03dZ", milliseconds);
+    n = strftime(run->id, sizeof run->id, "%Y%m%d-%H%M%S", &t);
+    snprintf(run->id + n, sizeof run->id - n, "-%03d", milliseconds);
+}
+
+/* The results of another campaign, or of the same one with another file. */
+static ff_outcome refuse_other(const char *path, const ff_manifest *m, const ff_run_wanted *w,
+                               ff_notes *notes) {
+    const char *changed = ff_manifest_changed(m, w->inputs);
+    if (changed)
+        return ff_notes_error(
+            notes, FF_REFUSED,
+            "%s: holds the results of another campaign: %s is not the file that it was begun "
+            "with; choose another folder with --out, or begin anew with --force",
+            path, changed);
+    return ff_notes_error(
+        notes, FF_REFUSED,
+        "%s: holds the results of another campaign, begun by another build of freefloat; choose "
+        "another folder with --out, or begin anew with --force",
+        path);
+}
+
+/* ---------------------------------------------------------------------------------- out/.runs/NAME/ID -- */
+
+/* A folder is made and locked under a name that nobody looks for, then gets its own: who sees a run sees its
+ * lock and its manifest. */
+static ff_status make_run(const char *base, ff_run_folder *run) {
+    char place[FF_FILE_PATH], who[8];
+    const int n = snprintf(run->path, sizeof run->path, "%s/.new-%ld-%lld", base, (long)getpid(),
+                           (long long)ff_clock_real());
+    if (n < 0 || n >= (int)sizeof run->path) {
+        errno = ENAMETOOLONG;
+        return FF_ERR_IO;
+    }
+    if (mkdir(run->path, 0777) != 0)
+        return FF_ERR_IO;
+    run->made = true;
+    ff_status status = ff__run_lock(run->path, &run->lock, who, sizeof who);
+    for (bool again = true; again && status == FF_OK;) {
+        take_time(run);
+        status = ff__manifest_write(run, NULL);
+        again = false;
+        if (status == FF_OK && (!ff__run_join(place, base, run->id) || rename(run->path, place) != 0)) {
+            again = errno == EEXIST || errno == ENOTEMPTY; /* another one of this millisecond */
+            status = again ? FF_OK : FF_ERR_IO;
+            usleep(again ? 1000 : 0);
+        }
+    }
+    if (status == FF_OK) {
+        memcpy(run->path, place, sizeof place);
+        return FF_OK;
+    }
+    const int error = errno;
+    ff__run_unlock(run->path, &run->lock);
+    ff__run_remove(run->path, false);
+    errno = error;
+    return status;
+}
+
+static int is_run(const struct dirent *entry) {
+    return entry->d_name[0] != '.';
+}
+
+/* The newest run that has a key and that nobody writes: where it is the same key, this one continues it, or
+ * takes over from it where it is complete. */
+static ff_outcome find_same(const char *base, ff_run_folder *run, ff_notes *notes) {
+    struct dirent **entry;
+    const int count = scandir(base, &entry, is_run, alphasort);
+    ff_outcome outcome = FF_DONE;
+    bool open = true;
+    for (int i = count - 1; i >= 0; i--) {
+        char path[FF_FILE_PATH], who[128];
+        ff_manifest m = {0};
+        if (open && ff__run_join(path, base, entry[i]->d_name) && !ff__run_locked(path) &&
+            ff_manifest_read(path, &m) == FF_OK && *ff_manifest_text(&m, "key")) {
+            const bool same = strcmp(ff_manifest_text(&m, "key"), run->wanted.key) == 0;
+            open = false;
+            if (ff_manifest_complete(&m) && same)
+                memcpy(run->former, path, sizeof path);
+            else if (!ff_manifest_complete(&m) && same) {
+                run->resumed = ff__run_lock(path, &run->lock, who, sizeof who) == FF_OK;
+                memcpy(run->path, path, sizeof path);
+            } else if (!ff_manifest_complete(&m) && !run->wanted.force)
+                outcome = refuse_other(path, &m, &run->wanted, notes);
+        }
+        ff_manifest_free(&m);
+        if (run->resumed && !*run->id)
+            snprintf(run->id, sizeof run->id, "%.38s", entry[i]->d_name);
+        free(entry[i]);
+    }
+    if (count >= 0)
+        free(entry);
+    return outcome;
+}
+
+static ff_outcome begin_own(ff_run_folder *run, ff_notes *notes) {
+    char name[128], base[FF_FILE_PATH], target[FF_FILE_PATH];
+    struct stat info;
+    ff_run_plain(run->wanted.name, name, sizeof name);
+    snprintf(run->shown, sizeof run->shown, "out/%s", name);
+    snprintf(base, sizeof base, FF_RUNS_ROOT "/%s", name);
+    if (lstat(run->shown, &info) == 0 && !S_ISDIR(info.st_mode)) {
+        const ssize_t n = readlink(run->shown, target, sizeof target - 1);
+        target[n > 0 ? n : 0] = 0;
+        if (strncmp(target, ".runs/", 6) != 0)
+            return ff_notes_error(
+                notes, FF_REFUSED,
+                "%s: cannot write into this folder (it is %s%s, not ours); remove it, or choose "
+                "another with --out",
+                run->shown, n > 0 ? "a link to " : "a file", target);
+    }
+    if (ff_folder_make(base) != FF_OK || access("out", W_OK | X_OK) != 0)
+        return cannot_write(run->shown, notes);
+    if (run->wanted.key) {
+        const ff_outcome outcome = find_same(base, run, notes);
+        if (outcome != FF_DONE)
+            return outcome;
+    }
+    if (run->resumed) {
+        char id[FF_RUN_ID];
+        memcpy(id, run->id, sizeof id);
+        take_time(run);
+        memcpy(run->id, id, sizeof id);
+        if (ff__manifest_write(run, NULL) == FF_OK)
+            return FF_DONE;
+        ff__run_unlock(run->path, &run->lock);
+        return cannot_write(run->path, notes);
+    }
+    const ff_status status = make_run(base, run);
+    return status == FF_ERR_MEMORY ? ff_notes_error(notes, FF_REFUSED, "%s: no memory", run->shown)
+           : status != FF_OK       ? cannot_write(run->shown, notes)
+                                   : FF_DONE;
+}
+
+/* -------------------------------------------------------------------------------------------- --out DIR --
+ */
+
+static bool has(const char *folder, const char *name) {
+    char path[FF_FILE_PATH];
+    struct stat info;
+    return ff__run_join(path, folder, name) && lstat(path, &info) == 0;
+}
+
+/* Nothing but our lock. */
+static bool is_empty(const char *folder) {
+    DIR *dir = opendir(folder);
+    bool empty = dir != NULL;
+    for (const struct dirent *entry; dir && (entry = readdir(dir));)
+        empty = empty && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+                          strcmp(entry->d_name, FF_RUN_LOCK) == 0);
+    if (dir)
+        closedir(dir);
+    return empty;
+}
+
+/* Whether the folder may be written into, and how. */
+static ff_outcome choose_place(ff_run_folder *run, const ff_manifest *m, ff_notes *notes) {
+    const ff_run_wanted *w = &run->wanted;
+    const char *dir = run->shown, *key = ff_manifest_text(m, "key");
+    run->place = FF_RUN_STAGED;
+    if (is_empty(dir)) {
+        run->place = FF_RUN_DIRECT;
+        return FF_DONE;
+    }
+    if (w->key && (m->root ? *key && strcmp(key, w->key) == 0 : has(dir, "results.journal"))) {
+        run->place = FF_RUN_DIRECT;
+        run->resumed = true;
+        return FF_DONE;
+    }
+    if (w->force)
+        return FF_DONE;
+    if (w->key && *key)
+        return refuse_other(dir, m, w, notes);
+    if (!m->root)
+        return ff_notes_error(
+            notes, FF_REFUSED,
+            "%s: is not empty, and no run of freefloat (it has no manifest.json); choose another "
+            "folder with --out, or write into it with --force",
+            dir);
+    if (!ff_manifest_complete(m) || has(dir, FF_RUN_NEW))
+        return ff_notes_error(
+            notes, FF_REFUSED,
+            "%s: holds a run that was not completed%s; choose another folder with --out, or "
+            "replace it with --force",
+            dir, has(dir, FF_RUN_NEW) ? ", in " FF_RUN_NEW : "");
+    return FF_DONE;
+}
+
+/* A switch that was cut short is completed: all of it was on the disk. */
+static void recover(const char *dir, ff_notes *notes) {
+    char fresh[FF_FILE_PATH], aside[FF_FILE_PATH];
+    ff_manifest m;
+    if (!ff__run_join(fresh, dir, FF_RUN_NEW) || !ff__run_join(aside, dir, FF_RUN_FORMER))
+        return;
+    if (!has(fresh, FF_RUN_MANIFEST)) { /* all was moved, or nothing was begun */
+        ff__run_remove(fresh, false);
+        unlink(aside);
+    }
+    if (ff_manifest_read(fresh, &m) != FF_OK)
+        return;
+    if (ff_manifest_complete(&m) && ff__run_move(dir) == FF_OK)
+        ff_notes_warning(notes, "notice: %s: the switch to its complete run %s was cut short; it is done now",
+                         dir, ff_manifest_text(&m, "id"));
+    ff_manifest_free(&m);
+}
+
+static ff_outcome begin_given(ff_run_folder *run, ff_notes *notes) {
+    struct stat info;
+    char who[128] = "";
+    if (snprintf(run->shown, sizeof run->shown, "%s", run->wanted.out) >= (int)sizeof run->shown - 64) {
+        errno = ENAMETOOLONG;
+        return cannot_write("--out", notes);
+    }
+    run->made = stat(run->shown, &info) != 0;
+    memcpy(run->path, run->shown, sizeof run->path);
+    if (ff_folder_make(run->shown) != FF_OK)
+        return cannot_write(run->shown, notes);
+    const ff_status locked = ff__run_lock(run->shown, &run->lock, who, sizeof who);
+    if (locked == FF_ERR_LIMIT)
+        return ff_notes_error(
+            notes, FF_REFUSED,
+            "%s: another run writes into this folder (%s); wait for its end, or choose another "
+            "with --out",
+            run->shown, who);
+    if (locked != FF_OK)
+        return cannot_write(run->shown, notes);
+    recover(run->shown, notes);
+    ff_manifest m;
+    ff_manifest_read(run->shown, &m);
+    take_time(run);
+    ff_outcome outcome = choose_place(run, &m, notes);
+    if (run->resumed && *ff_manifest_text(&m, "id"))
+        snprintf(run->id, sizeof run->id, "%.38s", ff_manifest_text(&m, "id"));
+    ff_manifest_free(&m);
+    if (outcome == FF_DONE && run->place == FF_RUN_STAGED) {
+        snprintf(run->path, sizeof run->path, "%.4300s/" FF_RUN_NEW, run->shown);
+        ff__run_remove(run->path, false); /* of a run that was not completed: --force */
+        if (mkdir(run->path, 0777) != 0)
+            outcome = cannot_write(run->shown, notes);
+    }
+    if (outcome == FF_DONE && ff__manifest_write(run, NULL) != FF_OK)
+        outcome = cannot_write(run->shown, notes);
+    if (outcome != FF_DONE) {
+        if (run->place == FF_RUN_STAGED)
+            rmdir(run->path);
+        ff__run_unlock(run->shown, &run->lock);
+        if (run->made)
+            rmdir(run->shown);
+    }
+    return outcome;
+}
+
+/* -------------------------------------------------------------------------------------------------- all --
+ */
+
+ff_outcome ff_run_begin(const ff_run_wanted *wanted, ff_run_folder *run, ff_notes *notes) {
+    *run = (ff_run_folder){.wanted = *wanted, .lock = -1};
+    if (wanted->inputs && wanted->inputs->failed)
+        return ff_notes_error(notes, FF_FAILED, "%s: no memory for the list of inputs", wanted->name);
+    if (wanted->out && !*wanted->out)
+        return ff_notes_error(notes, FF_REFUSED, "--out '': allowed: a folder's path");
+    return wanted->out ? begin_given(run, notes) : begin_own(run, notes);
+}
+
+static const char *lock_folder(const ff_run_folder *run) {
+    return run->place == FF_RUN_LINKED ? run->path : run->shown;
+}
+
+ff_outcome ff_run_finish(ff_run_folder *run, const ff_run_end *end, ff_notes *notes) {
+    ff_outcome outcome = FF_DONE;
+    errno = 0;
+    const ff_status written = ff__manifest_write(run, end);
+    if (written != FF_OK)
+        outcome = ff_notes_error(notes, FF_FAILED, "%s/" FF_RUN_MANIFEST ": cannot be written (%s)",
+                                 run->path, written == FF_ERR_MEMORY ? "no memory" : strerror(errno));
+    else if (!end->whole || end->stopped)
+        outcome = FF_FAILED;
+    else if (run->place == FF_RUN_DIRECT)
+        ff__run_sync(run->path);
+    else if ((run->place == FF_RUN_LINKED && ff__run_link(run) != FF_OK) ||
+             (run->place == FF_RUN_STAGED && ff__run_move(run->shown) != FF_OK))
+        outcome = ff_notes_error(notes, FF_FAILED,
+                                 "%s: cannot be switched to the new run (%s); it is complete in %s",
+                                 run->shown, strerror(errno), run->path);
+    if (outcome != FF_DONE && run->place != FF_RUN_DIRECT)
+        ff_notes_warning(notes, "what was written is in %s; %s is as it was", run->path, run->shown);
+    ff__run_unlock(lock_folder(run), &run->lock);
+    return outcome;
+}
+
+void ff_run_abandon(ff_run_folder *run) {
+    if (run->lock < 0)
+        return;
+    if (run->resumed)
+        ff__manifest_write(run, &(ff_run_end){.exit_status = FF_REFUSED});
+    else if (run->place == FF_RUN_DIRECT) {
+        ff__run_remove(run->path, true); /* it was empty */
+        close(run->lock);
+        run->lock = -1;
+        if (run->made)
+            rmdir(run->shown);
+        return;
+    }
+    ff__run_unlock(lock_folder(run), &run->lock);
+    if (run->resumed)
+        return;
+    ff__run_remove(run->path, false);
+    if (run->place == FF_RUN_LINKED) { /* and what is empty above it */
+        char path[FF_FILE_PATH];
+        memcpy(path, run->path, sizeof path);
+        for (char *slash; (slash = strrchr(path, '/'));) {
+            *slash = 0;
+            if (rmdir(path) != 0)
+                break;
+        }
+    }
+}

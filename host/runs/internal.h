@@ -1,0 +1,40 @@
+/* runs/internal.h - shared by the files of the room. */
+#ifndef FF_RUNS_INTERNAL_H
+#define FF_RUNS_INTERNAL_H
+
+#include "runs/runs.h"
+#include "scenario/tree.h"
+
+#define FF_RUNS_ROOT "out/.runs"
+#define FF_RUN_LOCK ".freefloat.lock"
+#define FF_RUN_NEW ".freefloat.new"
+#define FF_RUN_FORMER ".freefloat.former"
+#define FF_RUN_MANIFEST "manifest.json"
+
+/* folder/name; false: it is too long. */
+bool ff__run_join(char path[FF_FILE_PATH], const char *folder, const char *name);
+/* Removes a folder and all below it; keep: not the folder itself. */
+void ff__run_remove(const char *folder, bool keep);
+/* Is on the disk: the names in a folder. */
+void ff__run_sync(const char *folder);
+
+/* flock on folder/.freefloat.lock. FF_ERR_LIMIT: another process has it; who: "process 12 on host"; FF_ERR_IO
+ * with errno. */
+ff_status ff__run_lock(const char *folder, int *lock, char *who, size_t size);
+/* Removes the lock's file and lets go. */
+void ff__run_unlock(const char *folder, int *lock);
+/* Does a process write in the folder now. */
+bool ff__run_locked(const char *folder);
+
+/* Calls `take` with every file below the folder, in order of names: its path from there. Files whose names
+ * begin with a dot and the manifest are left out. False: `take` said so, or no memory. */
+bool ff__run_files(const char *folder, bool (*take)(void *user, const char *file), void *user);
+
+/* Writes path/manifest.json. end NULL: running. FF_ERR_IO with errno, FF_ERR_MEMORY. */
+ff_status ff__manifest_write(const ff_run_folder *run, const ff_run_end *end);
+ff_status ff__manifest_read_file(const char *path, ff_manifest *manifest);
+/* Shows a complete run: switches the link, or moves the files. FF_ERR_IO with errno. */
+ff_status ff__run_link(const ff_run_folder *run);
+ff_status ff__run_move(const char *folder);
+
+#endif

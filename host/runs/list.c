@@ -1,0 +1,208 @@
+/* runs/list.c - the runs below out/.runs, and which of them to keep. */
+#include "runs/list.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runs/internal.h"
+#include "text/clock.h"
+
+enum { STALE = 3600 }; /* [s] what a process of the last hour prepares may still be wanted */
+
+static int is_plain(const struct dirent *entry) {
+    return entry->d_name[0] != '.';
+}
+
+static bool add_size(void *user, const char *file) {
+    void **both = user;
+    char path[FF_FILE_PATH];
+    struct stat info;
+    if (ff__run_join(path, both[0], file) && lstat(path, &info) == 0)
+        *(uint64_t *)both[1] += (uint64_t)info.st_size;
+    return true;
+}
+
+static bool is_linked(const char *name, const char *id) {
+    char path[FF_FILE_PATH], target[FF_FILE_PATH], wanted[FF_FILE_PATH];
+    snprintf(path, sizeof path, "out/%s", name);
+    snprintf(wanted, sizeof wanted, ".runs/%s/%s", name, id);
+    const ssize_t n = readlink(path, target, sizeof target - 1);
+    target[n > 0 ? n : 0] = 0;
+    return strcmp(target, wanted) == 0;
+}
+
+static void describe(ff_run_entry *e) {
+    ff_manifest m;
+    struct stat info;
+    const ff_status status = ff_manifest_read(e->path, &m);
+    const char *state = ff_manifest_text(&m, "state");
+    snprintf(e->state, sizeof e->state, "%s",
+             ff__run_locked(e->path)              ? "running"
+             : strncmp(e->id, "earlier-", 8) == 0 ? "earlier"
+             : strcmp(state, "running") == 0      ? "incomplete" /* its process is gone */
+             : status != FF_OK || !*state         ? "incomplete"
+                                                  : state);
+    snprintf(e->command, sizeof e->command, "%s", ff_manifest_text(&m, "command"));
+    snprintf(e->method, sizeof e->method, "%s", ff_manifest_text(&m, "method"));
+    snprintf(e->verdict, sizeof e->verdict, "%s", ff_manifest_text(&m, "verdict"));
+    snprintf(e->started, sizeof e->started, "%s", ff_manifest_text(&m, "started"));
+    if (!*e->started && stat(e->path, &info) == 0) {
+        struct tm t;
+        gmtime_r(&info.st_mtime, &t);
+        strftime(e->started, sizeof e->started, "%Y-%m-%dT%H:%M:%SZ", &t);
+    }
+    ff__run_files(e->path, add_size, (void *[]){e->path, &e->bytes});
+    e->linked = is_linked(e->name, e->id);
+    ff_manifest_free(&m);
+}
+
+static int by_start(const void *a, const void *b) {
+    const ff_run_entry *x = a, *y = b;
+    const int names = strcmp(x->name, y->name);
+    return names ? names : strcmp(x->started, y->started);
+}
+
+static bool add_name(ff_run_list *list, const char *name) {
+    char base[FF_FILE_PATH];
+    struct dirent **entry;
+    snprintf(base, sizeof base, FF_RUNS_ROOT "/%s", name);
+    const int count = scandir(base, &entry, is_plain, alphasort);
+    bool good = true;
+    for (int i = 0; i < count; i++) {
+        struct stat info;
+        ff_run_entry e = {.linked = false};
+        snprintf(e.name, sizeof e.name, "%s", name);
+        snprintf(e.id, sizeof e.id, "%.63s", entry[i]->d_name);
+        if (good && ff__run_join(e.path, base, entry[i]->d_name) && lstat(e.path, &info) == 0 &&
+            S_ISDIR(info.st_mode)) {
+            ff_run_entry *grown = realloc(list->entry, ((size_t)list->count + 1) * sizeof *grown);
+            good = grown != NULL;
+            if (good) {
+                describe(&e);
+                list->entry = grown;
+                list->entry[list->count++] = e;
+            }
+        }
+        free(entry[i]);
+    }
+    if (count >= 0)
+        free(entry);
+    return good;
+}
+
+ff_status ff_runs_list(const char *name, ff_run_list *list) {
+    *list = (ff_run_list){0};
+    bool good = true;
+    if (name) {
+        char plain[128];
+        ff_run_plain(name, plain, sizeof plain);
+        good = add_name(list, plain);
+    } else {
+        struct dirent **entry;
+        const int count = scandir(FF_RUNS_ROOT, &entry, is_plain, alphasort);
+        for (int i = 0; i < count; i++) {
+            good = good && add_name(list, entry[i]->d_name);
+            free(entry[i]);
+        }
+        if (count >= 0)
+            free(entry);
+    }
+    if (list->count)
+        qsort(list->entry, (size_t)list->count, sizeof *list->entry, by_start);
+    if (good)
+        return FF_OK;
+    ff_runs_free(list);
+    return FF_ERR_MEMORY;
+}
+
+void ff_runs_free(ff_run_list *list) {
+    free(list->entry);
+    *list = (ff_run_list){0};
+}
+
+bool ff_runs_find(const char *word, char path[FF_FILE_PATH]) {
+    struct stat info;
+    if (snprintf(path, FF_FILE_PATH, "%s", word) < FF_FILE_PATH && stat(path, &info) == 0 &&
+        S_ISDIR(info.st_mode))
+        return true;
+    if (ff__run_join(path, FF_RUNS_ROOT, word) && strchr(word, '/') && stat(path, &info) == 0 &&
+        S_ISDIR(info.st_mode))
+        return true;
+    ff_run_list list;
+    int found = 0;
+    if (ff_runs_list(NULL, &list) != FF_OK)
+        return false;
+    for (int i = 0; i < list.count; i++)
+        if (strcmp(list.entry[i].id, word) == 0) {
+            memcpy(path, list.entry[i].path, FF_FILE_PATH);
+            found++;
+        }
+    ff_runs_free(&list);
+    return found == 1;
+}
+
+/* --------------------------------------------------------------------------------------------- pruning -- */
+
+/* Under its lock, so that nobody begins to write, and once it is certain that nothing shows it; first out of
+ * sight, so that half of it is never taken for a run. */
+static bool remove_run(const ff_run_entry *e) {
+    char who[8], gone[FF_FILE_PATH];
+    int lock;
+    if (ff__run_lock(e->path, &lock, who, sizeof who) != FF_OK)
+        return false;
+    const bool shown = is_linked(e->name, e->id);
+    const int n = snprintf(gone, sizeof gone, FF_RUNS_ROOT "/%s/.gone-%s", e->name, e->id);
+    const bool good = !shown && n > 0 && n < (int)sizeof gone && rename(e->path, gone) == 0;
+    ff__run_unlock(good ? gone : e->path, &lock);
+    if (good)
+        ff__run_remove(gone, false);
+    return good;
+}
+
+/* What processes that were killed left half made or half removed. */
+static void sweep(const char *name) {
+    char base[FF_FILE_PATH], path[FF_FILE_PATH];
+    snprintf(base, sizeof base, FF_RUNS_ROOT "/%s", name);
+    DIR *dir = opendir(base);
+    const time_t now = (time_t)(ff_clock_real() / 1000000000);
+    for (const struct dirent *entry; dir && (entry = readdir(dir));) {
+        struct stat info;
+        const char *n = entry->d_name;
+        const bool half = strncmp(n, ".new-", 5) == 0 || strncmp(n, ".gone-", 6) == 0;
+        if (!ff__run_join(path, base, n) || lstat(path, &info) != 0 || now - info.st_mtime < STALE)
+            continue;
+        if (S_ISLNK(info.st_mode))
+            unlink(path);
+        else if (half && !ff__run_locked(path))
+            ff__run_remove(path, false);
+    }
+    if (dir)
+        closedir(dir);
+}
+
+ff_status ff_runs_prune(const ff_runs_prune_config *config) {
+    ff_run_list list;
+    if (ff_runs_list(config->name, &list) != FF_OK)
+        return FF_ERR_MEMORY;
+    uint64_t complete = 0;
+    for (int i = list.count - 1; i >= 0; i--) { /* from the newest */
+        const ff_run_entry *e = &list.entry[i];
+        const bool last = i == list.count - 1 || strcmp(e->name, list.entry[i + 1].name) != 0;
+        if (last && !config->dry)
+            sweep(e->name);
+        complete = last ? 0 : complete;
+        const bool cut = strcmp(e->state, "stopped") == 0 || strcmp(e->state, "incomplete") == 0;
+        bool old = cut && config->incomplete;
+        if (!cut && strcmp(e->state, "running") != 0)
+            old = ++complete > config->keep;
+        if (old && !e->linked && (config->dry || remove_run(e)) && config->removed)
+            config->removed(config->user, e);
+    }
+    ff_runs_free(&list);
+    return FF_OK;
+}

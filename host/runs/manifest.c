@@ -1,0 +1,262 @@
+/* runs/manifest.c - manifest.json: what ran, from what, where, and what came out. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runs/internal.h"
+#include "text/clock.h"
+#include "text/json.h"
+#include "text/version.h"
+
+enum { MANIFEST_BYTES = 4 << 20 };
+
+/* ------------------------------------------------------------------------------------------- writing -- */
+
+/* A whole character of UTF-8 that a reader of JSON and YAML takes; its bytes, 0: none begins here. */
+static int character(const unsigned char *c) {
+    static const struct {
+        unsigned char mask, lead;
+        int bytes;
+        uint32_t least;
+    } form[] = {
+        {0x80, 0x00, 1, 0x09}, {0xE0, 0xC0, 2, 0xA0}, {0xF0, 0xE0, 3, 0x800}, {0xF8, 0xF0, 4, 0x10000}};
+    for (int f = 0; f < 4; f++) {
+        if ((*c & form[f].mask) != form[f].lead)
+            continue;
+        uint32_t code = *c & (unsigned char)~form[f].mask;
+        for (int i = 1; i < form[f].bytes; i++) {
+            if ((c[i] & 0xC0u) != 0x80u)
+                return 0;
+            code = code << 6 | (c[i] & 0x3Fu);
+        }
+        return code >= form[f].least && code != 0x7F && !(code >= 0xD800 && code < 0xE000) &&
+                       code != 0xFEFF && code < 0xFFFE + (f == 3 ? 0x100000u : 0u)
+                   ? form[f].bytes
+                   : 0;
+    }
+    return 0;
+}
+
+/* Words of the command line and names of files are any bytes: what is not text becomes '?'. */
+static void put_text(ff_json *json, const char *key, const char *value) {
+    char *text = strdup(value);
+    if (!text) {
+        json->failed = true;
+        return;
+    }
+    for (unsigned char *c = (unsigned char *)text; *c;) {
+        const int n = character(c);
+        if (n == 0)
+            *c = '?';
+        c += n ? n : 1;
+    }
+    ff_json_string(json, key, text);
+    free(text);
+}
+
+static void put_known(ff_json *json, const char *key, const char *value) {
+    if (value && *value)
+        put_text(json, key, value);
+    else
+        ff_json_string(json, key, NULL);
+}
+
+static void time_text(int64_t ns, char text[32]) {
+    const time_t seconds = (time_t)(ns / 1000000000);
+    struct tm t;
+    gmtime_r(&seconds, &t);
+    const size_t n = strftime(text, 32, "%Y-%m-%dT%H:%M:%S", &t);
+    snprintf(text + n, 32 - n, ".%03dZ", (int)(ns / 1000000 % 1000));
+}
+
+static void put_origin(ff_json *json, const ff_run_program *program) {
+    char path[FF_FILE_PATH], build[65];
+    struct utsname host = {.nodename = ""};
+    uname(&host);
+    ff_json_open(json, "host", '{');
+    put_text(json, "name", host.nodename);
+    put_text(json, "system", host.sysname);
+    put_text(json, "release", host.release);
+    put_text(json, "machine", host.machine);
+    ff_json_integer(json, "process", (long long)getpid());
+    ff_json_close(json, '}');
+    ff_json_open(json, "program", '{');
+    const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+    path[n > 0 ? n : 0] = 0;
+    put_known(json, "path", path);
+    put_text(json, "version", ff_version());
+    put_known(json, "commit", program ? program->commit : NULL);
+    put_known(json, "build", ff_build(build));
+    ff_json_close(json, '}');
+    put_known(json, "folder", getcwd(path, sizeof path) ? path : NULL);
+    ff_json_open(json, "arguments", '[');
+    for (int i = 0; program && i < program->argc; i++)
+        put_text(json, NULL, program->argv[i]);
+    ff_json_close(json, ']');
+}
+
+static void put_inputs(ff_json *json, const ff_run_inputs *inputs) {
+    ff_json_open(json, "inputs", '[');
+    for (int i = 0; inputs && i < inputs->count; i++) {
+        ff_json_open(json, NULL, '{');
+        put_text(json, "role", inputs->item[i].role);
+        put_text(json, "path", inputs->item[i].path);
+        put_known(json, "sha256", inputs->item[i].sha256);
+        ff_json_close(json, '}');
+    }
+    ff_json_close(json, ']');
+}
+
+typedef struct collection {
+    ff_json *json;
+    const char *folder;
+    uint64_t bytes;
+    int error; /* errno */
+} collection;
+
+static bool put_result(void *user, const char *file) {
+    collection *c = user;
+    char path[FF_FILE_PATH], text[FF_SHA256_TEXT];
+    uint64_t size;
+    if (!ff__run_join(path, c->folder, file) || ff_sha256_file(path, true, text, &size) != FF_OK) {
+        c->error = errno;
+        return false;
+    }
+    c->bytes += size;
+    put_text(c->json, file, text);
+    return true;
+}
+
+static ff_status put_results(ff_json *json, const char *folder) {
+    collection c = {.json = json, .folder = folder};
+    ff_json_open(json, "results", '{');
+    const bool good = ff__run_files(folder, put_result, &c);
+    ff_json_close(json, '}');
+    ff_json_integer(json, "bytes", (long long)c.bytes);
+    errno = c.error ? c.error : errno;
+    return good ? FF_OK : FF_ERR_IO;
+}
+
+/* Synced before it is renamed: a power cut leaves the former or the new one. At the beginning of a run there
+ * is nothing to lose yet. */
+static ff_status replace(const char *folder, const char *text, bool sync) {
+    char path[FF_FILE_PATH];
+    ff_file_whole whole;
+    if (!ff__run_join(path, folder, FF_RUN_MANIFEST) || ff_file_begin(path, &whole) != FF_OK)
+        return FF_ERR_IO;
+    const bool good = fputs(text, whole.file) >= 0 && fflush(whole.file) == 0 &&
+                      (!sync || fsync(fileno(whole.file)) == 0 || errno == EINVAL || errno == EROFS);
+    return ff_file_end(&whole, good);
+}
+
+ff_status ff__manifest_write(const ff_run_folder *run, const ff_run_end *end) {
+    const ff_run_wanted *w = &run->wanted;
+    const bool complete = end && end->whole && !end->stopped;
+    char ended[32];
+    ff_json json;
+    ff_json_init(&json, true);
+    ff_json_open(&json, NULL, '{');
+    ff_json_integer(&json, "freefloat", 1);
+    put_text(&json, "id", run->id);
+    put_text(&json, "name", w->name);
+    put_text(&json, "command", w->command);
+    ff_json_string(&json, "state",
+                   complete       ? "complete"
+                   : !end         ? "running"
+                   : end->stopped ? "stopped"
+                                  : "incomplete");
+    put_known(&json, "method", end && end->method ? end->method : w->method);
+    put_known(&json, "verdict", end ? end->verdict : NULL);
+    if (end)
+        ff_json_integer(&json, "exit_status", end->exit_status);
+    put_text(&json, "started", run->started);
+    time_text(ff_clock_real(), ended);
+    ff_json_string(&json, "ended", end ? ended : NULL);
+    put_origin(&json, w->program);
+    put_known(&json, "key", w->key);
+    put_inputs(&json, w->inputs);
+    const ff_status status = complete ? put_results(&json, run->path) : FF_OK;
+    ff_json_close(&json, '}');
+    char *text = ff_json_take(&json);
+    if (!text)
+        return FF_ERR_MEMORY;
+    const ff_status written = status == FF_OK ? replace(run->path, text, end != NULL) : status;
+    free(text);
+    return written;
+}
+
+/* ------------------------------------------------------------------------------------------- reading -- */
+
+ff_status ff_manifest_read(const char *folder, ff_manifest *manifest) {
+    char path[FF_FILE_PATH];
+    *manifest = (ff_manifest){0};
+    return ff__run_join(path, folder, FF_RUN_MANIFEST) ? ff__manifest_read_file(path, manifest) : FF_ERR_IO;
+}
+
+ff_status ff__manifest_read_file(const char *path, ff_manifest *manifest) {
+    size_t length;
+    *manifest = (ff_manifest){0};
+    const ff_status found = ff_file_read(path, MANIFEST_BYTES, &manifest->text, &length, NULL, 0);
+    if (found != FF_OK)
+        return found == FF_ERR_MEMORY || found == FF_ERR_IO ? found : FF_ERR_FORMAT;
+    manifest->tree = calloc(1, sizeof *manifest->tree);
+    ff_tree_error error;
+    ff_node *root = NULL;
+    ff_status status = manifest->tree
+                           ? ff_tree_parse(manifest->tree, manifest->text, length, NULL, &root, &error)
+                           : FF_ERR_MEMORY;
+    const ff_node *mark = status == FF_OK && root ? ff_node_find(root, "freefloat") : NULL;
+    if (status == FF_OK && (!mark || mark->kind != FF_NODE_SCALAR || strcmp(mark->text, "1") != 0))
+        status = FF_ERR_FORMAT;
+    manifest->root = root;
+    if (status != FF_OK)
+        ff_manifest_free(manifest);
+    return status;
+}
+
+void ff_manifest_free(ff_manifest *manifest) {
+    if (manifest->tree)
+        ff_tree_free(manifest->tree);
+    free(manifest->tree);
+    free(manifest->text);
+    *manifest = (ff_manifest){0};
+}
+
+static const char *text_of(const ff_node *map, const char *key) {
+    const ff_node *node = map ? ff_node_find(map, key) : NULL;
+    return node && node->kind == FF_NODE_SCALAR && (node->quoted || strcmp(node->text, "null") != 0)
+               ? node->text
+               : "";
+}
+
+const char *ff_manifest_text(const ff_manifest *manifest, const char *key) {
+    return text_of(manifest->root, key);
+}
+
+bool ff_manifest_complete(const ff_manifest *manifest) {
+    return strcmp(ff_manifest_text(manifest, "state"), "complete") == 0;
+}
+
+const char *ff_manifest_changed(const ff_manifest *manifest, const ff_run_inputs *inputs) {
+    const ff_node *list = manifest->root ? ff_node_find(manifest->root, "inputs") : NULL;
+    const int count = inputs ? inputs->count : 0;
+    for (int i = 0; i < count; i++) {
+        const ff_node *found = list ? list->child : NULL;
+        while (found && strcmp(text_of(found, "path"), inputs->item[i].path) != 0)
+            found = found->next;
+        if (!found || strcmp(text_of(found, "sha256"), inputs->item[i].sha256) != 0)
+            return inputs->item[i].path;
+    }
+    for (const ff_node *n = list ? list->child : NULL; n; n = n->next) {
+        int i = 0;
+        while (i < count && strcmp(text_of(n, "path"), inputs->item[i].path) != 0)
+            i++;
+        if (i == count)
+            return text_of(n, "path");
+    }
+    return NULL;
+}

@@ -1,0 +1,143 @@
+/* runs/verify.c - is a run what its manifest says, and does its log give the same bits again. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "record/replay.h"
+#include "runs/internal.h"
+#include "runs/list.h"
+#include "text/message.h"
+
+typedef struct verification {
+    const char *folder;
+    const ff_catalog *catalog;
+    ff_run_take *take;
+    void *user;
+    ff_run_verify *out;
+    const ff_node *results;
+} verification;
+
+static void report(const verification *v, const char *kind, const char *what, const char *recorded,
+                   const char *found, bool good) {
+    const ff_run_finding finding = {.kind = kind, .what = what, .a = recorded, .b = found, .good = good};
+    v->take(v->user, &finding);
+}
+
+static const char *member(const ff_node *node, const char *key) {
+    const ff_node *found = ff_node_find(node, key);
+    return found && found->kind == FF_NODE_SCALAR && (found->quoted || strcmp(found->text, "null") != 0)
+               ? found->text
+               : "";
+}
+
+/* Paths stand as they were given, from the folder in which the program was started. */
+static void check_input(const verification *v, const ff_manifest *m, const ff_node *input) {
+    char path[FF_FILE_PATH], hash[FF_SHA256_TEXT];
+    const char *name = member(input, "path"), *recorded = member(input, "sha256");
+    uint64_t size;
+    if (*name == '/')
+        snprintf(path, sizeof path, "%s", name);
+    else
+        snprintf(path, sizeof path, "%s/%s", ff_manifest_text(m, "folder"), name);
+    if (!*recorded)
+        return; /* from a pipe */
+    const bool read = ff_sha256_file(path, false, hash, &size) == FF_OK;
+    const bool same = read && strcmp(hash, recorded) == 0;
+    v->out->changed += !same;
+    report(v, "input", name, recorded, read ? hash : "cannot be read", same);
+}
+
+/* "the same bits", or what differs. */
+static bool replay(const verification *v, const char *path, char *text, size_t size) {
+    char message[1024] = "";
+    ff_logfile file;
+    ff_replay_result result = {0};
+    ff_scenario *scenario = malloc(sizeof *scenario);
+    ff_status status = scenario ? ff_logfile_open(path, &file, message, sizeof message) : FF_ERR_MEMORY;
+    if (status == FF_OK) {
+        status = ff_replay_check(&file, message, sizeof message);
+        if (status == FF_OK)
+            status = ff_logfile_scenario(&file, v->catalog, scenario, message, sizeof message);
+        if (status == FF_OK)
+            status = ff_replay(&file, scenario, &result, message, sizeof message);
+        ff_logfile_close(&file);
+    }
+    if (status != FF_OK)
+        snprintf(text, size, "%s", *message ? message : ff_status_text(status));
+    else if (result.differs)
+        snprintf(text, size, "cycle %llu: %s was %.17g, is %.17g", (unsigned long long)result.cycle,
+                 result.column, result.recorded, result.replayed);
+    else
+        snprintf(text, size, "%llu cycles, the same bits%s", (unsigned long long)result.cycles,
+                 result.cut ? ", but the log was cut off" : "");
+    free(scenario);
+    return status == FF_OK && !result.differs && !result.cut;
+}
+
+static void check_result(const verification *v, const ff_node *node) {
+    char path[FF_FILE_PATH], hash[FF_SHA256_TEXT], text[1200];
+    uint64_t size;
+    const char *recorded = node->kind == FF_NODE_SCALAR ? node->text : "";
+    const bool read =
+        ff__run_join(path, v->folder, node->key) && ff_sha256_file(path, false, hash, &size) == FF_OK;
+    const bool same = read && strcmp(hash, recorded) == 0;
+    v->out->checked++;
+    v->out->different += !same;
+    report(v, "result", node->key, recorded, read ? hash : "cannot be read", same);
+    const size_t n = strlen(node->key);
+    if (!read || n < 8 || strcmp(node->key + n - 8, "log.mcap") != 0)
+        return;
+    const bool again = replay(v, path, text, sizeof text);
+    v->out->checked++;
+    v->out->different += !again;
+    v->out->replayed += again;
+    report(v, "log", node->key, "the same bits", text, again);
+}
+
+/* A file that the run did not write is said, and no fault: notes, exports. */
+static bool check_other(void *user, const char *file) {
+    const verification *v = user;
+    if (!v->results || !ff_node_find(v->results, file))
+        report(v, "other", file, "-", "not of this run", true);
+    return true;
+}
+
+ff_status ff_runs_verify(const char *folder, const ff_catalog *catalog, ff_run_take *take, void *user,
+                         ff_run_verify *out, char *message, size_t size) {
+    char fresh[FF_FILE_PATH];
+    struct stat info;
+    ff_manifest m;
+    *out = (ff_run_verify){0};
+    const ff_status status = ff_manifest_read(folder, &m);
+    const bool moving = ff__run_join(fresh, folder, FF_RUN_NEW) && stat(fresh, &info) == 0;
+    if (status == FF_ERR_MEMORY)
+        return ff_refuse(status, message, size, "no memory");
+    if (status != FF_OK)
+        return ff_refuse(FF_ERR_FORMAT, message, size,
+                         moving ? "a switch to a new run was cut short; the next run with --out completes it"
+                         : status == FF_ERR_IO
+                             ? "it has no manifest.json: not a run, or one of a version before 0.2"
+                             : "its manifest.json is damaged, or not ours");
+    if (!ff_manifest_complete(&m)) {
+        ff_refuse(FF_ERR_FORMAT, message, size, "the run is %s: %s",
+                  ff__run_locked(folder) ? "still written" : "not complete", ff_manifest_text(&m, "state"));
+        ff_manifest_free(&m);
+        return FF_ERR_FORMAT;
+    }
+    const ff_node *inputs = ff_node_find(m.root, "inputs");
+    verification v = {.folder = folder,
+                      .catalog = catalog,
+                      .take = take,
+                      .user = user,
+                      .out = out,
+                      .results = ff_node_find(m.root, "results")};
+    for (const ff_node *n = inputs && inputs->kind == FF_NODE_LIST ? inputs->child : NULL; n; n = n->next)
+        check_input(&v, &m, n);
+    for (const ff_node *n = v.results && v.results->kind == FF_NODE_MAP ? v.results->child : NULL; n;
+         n = n->next)
+        check_result(&v, n);
+    ff__run_files(folder, check_other, &v);
+    ff_manifest_free(&m);
+    return FF_OK;
+}

@@ -1,0 +1,103 @@
+#!/usr/bin/env bash
+# Runs side by side, one after the other and cut off: what out/NAME shows is whole, what is kept can be listed, compared, verified
+# and removed, and a campaign does not mix the results of two models.
+. "$FF_SOURCE_DIR/tests/expect.sh"
+S=$FF_SOURCE_DIR/scenarios/wall.yaml
+short="--set time.duration=0.1"
+state() { sed -n 's/.*"state": "\(.*\)",/\1/p' "$1/manifest.json"; }
+begun() { for _ in $(seq 200); do compgen -G "$1" > /dev/null && return; sleep 0.02; done; fail "$1 does not come"; }
+stable() { readlink out/wall; }
+
+# two runs: the second is shown, both are listed
+expect 0 "no runs" "$FREEFLOAT" runs
+# shellcheck disable=SC2086
+{ expect 0 "" "$FREEFLOAT" run "$S" $short --quiet --log csv,mcap; expect 0 "report out/wall/report.html" "$FREEFLOAT" run "$S" $short --method direct --log mcap; }
+mapfile -t id < <(ls out/.runs/wall)
+[ ${#id[@]} -eq 2 ] && [ "$(stable)" = ".runs/wall/${id[1]}" ] || fail "out/wall shows $(stable)"
+expect 0 "^[*] wall/${id[1]} +complete +direct +(pass|fail)" "$FREEFLOAT" runs wall
+expect 0 "^  wall/${id[0]} +complete +tdpa +(pass|fail)" "$FREEFLOAT" runs
+expect 0 '"shown": true' "$FREEFLOAT" runs wall --json
+expect 0 "no runs" "$FREEFLOAT" runs nobody
+expect 0 "run +method: tdpa -> direct" "$FREEFLOAT" runs diff "${id[0]}" out/wall
+expect 0 "result +log.csv: [0-9a-f]{12} -> -" "$FREEFLOAT" runs diff "wall/${id[0]}" "wall/${id[1]}"
+expect 0 "value +method: tdpa -> direct" "$FREEFLOAT" runs diff "${id[0]}" "${id[1]}"
+expect 0 "nothing differs" "$FREEFLOAT" runs diff out/wall "${id[1]}"
+expect 2 "'nothing' is not a run" "$FREEFLOAT" runs diff out/wall nothing; one_line
+expect 2 "which" "$FREEFLOAT" runs diff out/wall; one_line
+expect 2 "belong to freefloat runs prune" "$FREEFLOAT" runs --keep 3; one_line
+
+# verify: the same bits; a file that was changed, one that is gone, one that is not of the run, an input that is another one now
+cp "$S" own.yaml
+# shellcheck disable=SC2086
+expect 0 "" "$FREEFLOAT" run own.yaml $short --quiet --log csv,mcap --out v
+echo "mine" > v/notes
+expect 0 "v: the same bits" "$FREEFLOAT" verify v
+grep -q "log.mcap replayed: 26 cycles, the same bits" out.txt && grep -q "notes is not of this run" out.txt || fail "verify: $(cat out.txt)"
+echo "# longer" >> own.yaml
+expect 0 "own.yaml has changed since" "$FREEFLOAT" verify v
+printf 'X' | dd of=v/log.csv bs=1 seek=500 conv=notrunc 2> /dev/null
+expect 1 "result log.csv differs: recorded [0-9a-f]{64}, found [0-9a-f]{64}" "$FREEFLOAT" verify v
+rm v/log.csv
+expect 1 "found cannot be read" "$FREEFLOAT" verify v --quiet
+expect 1 '"different": 1,' "$FREEFLOAT" verify v --json
+size=$(stat -c %s v/log.mcap); printf 'XXXX' | dd of=v/log.mcap bs=1 seek=$((size / 2)) conv=notrunc 2> /dev/null
+expect 1 "log log.mcap differs" "$FREEFLOAT" verify v
+rm v/manifest.json
+expect 2 "has no manifest.json" "$FREEFLOAT" verify v; one_line
+expect 2 "no such run" "$FREEFLOAT" verify nobody; one_line
+
+# Ctrl-C and a kill: marked, kept, not shown; nothing is written where another run writes
+shown=$(stable)
+"$FREEFLOAT" run "$S" --set time.duration=100 --set time.cycle=0.0001 --quiet & pid=$!
+begun "out/.runs/wall/*/.log.csv.part"
+cut=$(dirname out/.runs/wall/*/.log.csv.part)
+expect 0 "wall/$(basename "$cut") +running" "$FREEFLOAT" runs wall
+expect 2 "the run is still written" "$FREEFLOAT" verify "$cut"; one_line
+kill -INT $pid; wait $pid; [ $? -eq 1 ] || fail "Ctrl-C"
+[ "$(state "$cut")" = stopped ] && [ "$(stable)" = "$shown" ] || fail "after Ctrl-C: $(state "$cut"), $(stable)"
+"$FREEFLOAT" run "$S" --set time.duration=100 --set time.cycle=0.0001 --quiet --out one & pid=$!
+begun one/.log.csv.part
+# shellcheck disable=SC2086
+expect 2 "one: another run writes into this folder \(process $pid on " "$FREEFLOAT" run "$S" $short --quiet --out one; one_line
+kill -KILL $pid; wait $pid 2> /dev/null
+expect 2 "the run is not complete: running" "$FREEFLOAT" verify one; one_line
+# shellcheck disable=SC2086
+{ expect 2 "one: holds a run that was not completed" "$FREEFLOAT" run "$S" $short --quiet --out one; one_line
+expect 0 "" "$FREEFLOAT" run "$S" $short --out one --quiet --force; }
+expect 0 "one: the same bits" "$FREEFLOAT" verify one
+
+# prune: the newest ones, the one that is shown and what was cut off stay, unless asked for
+rm out/wall && ln -s ".runs/wall/${id[0]}" out/wall
+expect 2 "keep must be given" "$FREEFLOAT" runs prune; one_line
+expect 0 "nothing to remove" "$FREEFLOAT" runs prune --keep 1
+# shellcheck disable=SC2086
+"$FREEFLOAT" run "$S" $short --quiet --log none
+rm out/wall && ln -s ".runs/wall/${id[0]}" out/wall
+expect 0 "would be removed" "$FREEFLOAT" runs prune wall --keep 1 --dry-run
+expect 0 "  wall/${id[1]} " "$FREEFLOAT" runs prune wall --keep 1
+[ -e "out/.runs/wall/${id[0]}/summary.json" ] && [ ! -e "out/.runs/wall/${id[1]}" ] && [ -e "$cut" ] || fail "pruned: $(ls out/.runs/wall)"
+expect 0 "$(basename "$cut")" "$FREEFLOAT" runs prune --keep 1 --incomplete
+[ ! -e "$cut" ] && [ "$(find out/.runs/wall -mindepth 1 -maxdepth 1 | wc -l)" -eq 2 ] || fail "left: $(ls -A out/.runs/wall)"
+
+# a campaign: a file that it reads is another one now
+cat > cube.obj << 'O'
+v 0 0 0
+v 1 0 0
+v 0 1 0
+f 1 2 3
+O
+sed 's/^  body:.*/&\n    mesh: {file: cube.obj}/' "$S" > mesh.yaml
+grep -q mesh: mesh.yaml || fail "no mesh: $(cat mesh.yaml)"
+printf 'name: two\nbase: mesh.yaml\nmethods: [direct]\nvary: {time.duration: {list: [0.1, 0.2]}}\n' > c.yaml
+expect 0 "report in out/two/report.html" "$FREEFLOAT" campaign c.yaml --threads 1
+expect 0 "" "$FREEFLOAT" campaign c.yaml --threads 1 --out c --quiet
+expect 0 "2 of 2 runs are done already" "$FREEFLOAT" campaign c.yaml --threads 1
+[ "$(find out/.runs/two -mindepth 1 -maxdepth 1 | wc -l)" -eq 2 ] || fail "campaigns: $(ls out/.runs/two)"
+cmp -s out/two/results.csv c/results.csv || fail "the tables differ"
+sed -i 's/v 1 0 0/v 2 0 0/' cube.obj
+expect 2 "c: holds the results of another campaign: cube.obj is not the file that it was begun with" "$FREEFLOAT" campaign c.yaml --threads 1 --out c; one_line
+expect 0 "" "$FREEFLOAT" campaign c.yaml --threads 1 --quiet
+[ "$(find out/.runs/two -mindepth 1 -maxdepth 1 | wc -l)" -eq 3 ] || fail "another model's campaign: $(ls out/.runs/two)"
+expect 0 "" "$FREEFLOAT" campaign c.yaml --threads 1 --out c --quiet --force
+expect 0 "the same bits" "$FREEFLOAT" verify c
+exit $failures

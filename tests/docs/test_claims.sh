@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# tools/claims: every claim of README and docs/ is well formed and its number stands in the text; a true one passes, a false one, a number that
+# is not shown, an output that differs and a command that fails do not. All claims are run by make test-long.
+set -u
+. "$FF_SOURCE_DIR/tests/expect.sh"
+need python3
+claims=$FF_SOURCE_DIR/tools/claims
+export FREEFLOAT
+expect 0 "^[1-9][0-9]* claims, 0 not well formed" "$claims" --list
+S="freefloat run scenarios/wall.yaml --set time.duration=0.1 --log none"
+page() { printf '%s\n' "$@" > page.md; }
+page 'It has 26 cycles, and <!-- claim 25 +-0 j.cycles: '"$S"' --json --> 25 steps.'
+expect 0 "1 claims, 0 not true" "$claims" page.md
+page 'A ratio of 24.6 <!-- claim 24.6 +-0.5 j.cycles: '"$S"' --json -->'
+expect 0 "1 claims, 0 not true" "$claims" page.md
+page 'A ratio of 24.6 <!-- claim 24.6 +-0.3 j.cycles: '"$S"' --json -->'
+expect 1 "page.md:1: 24.6 .-0.3 is claimed, the command gives 25" "$claims" page.md
+page 'It has 125 steps. <!-- claim 25 +-0 j.cycles: '"$S"' --json -->'
+expect 1 "25 does not stand in the text above it" "$claims" page.md
+page '25 <!-- claim 25 +-0 j.nothing: '"$S"' --json -->'
+expect 1 "KeyError" "$claims" page.md
+page '25 <!-- claim 25 +-0 j.cycles: freefloat run none.yaml --json -->'
+expect 1 "the command failed" "$claims" page.md
+page '25 <!-- claim 25: freefloat run none.yaml -->'
+expect 1 "not a claim" "$claims" page.md
+page '0.25 J <!-- claim 0.25 +-0.005 m(r"^energy (\S+) J at start"): '"$S"' -->'
+expect 0 "1 claims, 0 not true" "$claims" page.md
+(cd "$FF_SOURCE_DIR" && "$FREEFLOAT" check scenarios/wall.yaml) > text
+page '```text' '$ freefloat check scenarios/wall.yaml' "$(cat text)" '```' '<!-- claim block: freefloat check scenarios/wall.yaml -->'
+expect 0 "1 claims, 0 not true" "$claims" page.md
+sed -i 's/valid/Valid/' page.md
+expect 1 "page.md:5: line 1 is '.*: valid: .*', the page has '.*: Valid: " "$claims" page.md
+page 'nothing is claimed'
+expect 1 "0 claims" "$claims" page.md
+if [ "${FF_TEST_LONG:-0}" != 0 ]; then
+  "$claims" || fail "a claim of README or docs/ is not true"
+fi
+ended

@@ -1,0 +1,348 @@
+/* The folder of a run: what is seen is one whole run, the former or the new one; what is there and not ours
+ * stays; who writes is alone. */
+#include "folder_support.h"
+
+#include <sys/wait.h>
+
+#include "runs/runs.h"
+#include "text/file.h"
+
+static ff_notes notes;
+
+static int enter(void **state) {
+    return make_folder(state) != 0 || chdir(test_folder) != 0;
+}
+
+static int clean(void **state) {
+    (void)state;
+    ff_notes_clear(&notes);
+    return system("rm -rf out d"); /* NOLINT: in our own folder */
+}
+
+static ff_run_wanted wanted(const char *out) {
+    return (ff_run_wanted){.out = out, .name = "case", .command = "run"};
+}
+
+static void put(const char *folder, const char *name, const char *text) {
+    char path[FF_FILE_PATH];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    assert_int_equal(ff_file_replace(path, text), FF_OK);
+}
+
+static bool is(const char *path, const char *text) {
+    char *found = get_file(path);
+    const bool same = found && strcmp(found, text) == 0;
+    free(found);
+    return same;
+}
+
+static bool exists(const char *path) {
+    struct stat info;
+    return lstat(path, &info) == 0;
+}
+
+/* A run that writes summary.json and one more file, up to its end. */
+static ff_outcome make(const ff_run_wanted *w, const char *summary, const char *more, bool whole) {
+    ff_run_folder run;
+    const ff_outcome begun = ff_run_begin(w, &run, &notes);
+    if (begun != FF_DONE)
+        return begun;
+    put(run.path, "summary.json", summary);
+    put(run.path, more, summary);
+    const ff_run_end end = {.whole = whole, .verdict = "pass"};
+    const ff_outcome outcome = ff_run_finish(&run, &end, &notes);
+    assert_int_equal(run.lock, -1);
+    return outcome;
+}
+
+static void test_names_do_not_lead_out(void **state) {
+    (void)state;
+    char plain[32], path[FF_FILE_PATH];
+    ff_run_plain("../a b/c.d", plain, sizeof plain);
+    assert_string_equal(plain, "_._a_b_c.d");
+    assert_true(ff_run_below("/tmp/x y", "tdpa:reading=printed,+-_", path));
+    assert_string_equal(path, "/tmp/x y/tdpa:reading=printed,+-_"); /* what the user gave stays as it is */
+    char name[6000];
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = 0;
+    ff_run_plain(name, plain, sizeof plain);
+    assert_int_equal(strlen(plain), sizeof plain - 1);
+    assert_false(ff_run_below(name, "x", path));
+    ff_run_wanted w = wanted(name);
+    assert_int_equal(make(&w, "a", "log.csv", true), FF_REFUSED);
+    assert_line(notes.error, "cannot write into this folder");
+    ff_notes_clear(&notes);
+    w = wanted("");
+    assert_int_equal(make(&w, "a", "log.csv", true), FF_REFUSED);
+    assert_line(notes.error, "--out ''");
+}
+
+/* The link moves to a run when that is complete and not before; each keeps its folder. */
+static void test_link_shows_complete_runs_only(void **state) {
+    (void)state;
+    const ff_run_wanted w = wanted(NULL);
+    assert_int_equal(make(&w, "first", "log.csv", true), FF_DONE);
+    assert_true(is("out/case/summary.json", "first"));
+    char first[256], second[256];
+    assert_true(readlink("out/case", first, sizeof first) > 0);
+    ff_run_folder run;
+    assert_int_equal(ff_run_begin(&w, &run, &notes), FF_DONE);
+    put(run.path, "summary.json", "second");
+    assert_true(is("out/case/summary.json", "first")); /* while it is written */
+    ff_manifest m;
+    assert_int_equal(ff_manifest_read(run.path, &m), FF_OK);
+    assert_string_equal(ff_manifest_text(&m, "state"), "running");
+    ff_manifest_free(&m);
+    const ff_run_end stopped = {.whole = true, .stopped = true, .exit_status = 1};
+    assert_int_equal(ff_run_finish(&run, &stopped, &notes), FF_FAILED);
+    assert_true(is("out/case/summary.json", "first"));
+    assert_non_null(strstr(notes.warning, run.path));
+    assert_int_equal(make(&w, "cut", "log.csv", false), FF_FAILED);
+    assert_true(is("out/case/summary.json", "first"));
+    assert_int_equal(make(&w, "third", "log.csv", true), FF_DONE);
+    assert_true(is("out/case/summary.json", "third"));
+    const ssize_t n = readlink("out/case", second, sizeof second - 1);
+    second[n > 0 ? n : 0] = 0;
+    assert_memory_equal(second, ".runs/case/", 11);
+    assert_true(memcmp(first, second, (size_t)n) != 0);
+    assert_int_equal(ff_manifest_read("out/case", &m), FF_OK);
+    assert_true(ff_manifest_complete(&m));
+    assert_string_equal(ff_manifest_text(&m, "verdict"), "pass");
+    ff_manifest_free(&m);
+    assert_int_equal(ff_run_begin(&w, &run, &notes), FF_DONE);
+    ff_run_abandon(&run); /* nothing ran: nothing is left of it */
+    assert_false(exists(run.path));
+    assert_true(is("out/case/summary.json", "third"));
+}
+
+/* A folder of an earlier version becomes a run without a manifest; a link or a file of someone else's stays.
+ */
+static void test_what_stands_in_the_place_of_the_link(void **state) {
+    (void)state;
+    const ff_run_wanted w = wanted(NULL);
+    assert_int_equal(ff_folder_make("out/case"), FF_OK);
+    put("out/case", "summary.json", "earlier");
+    assert_int_equal(make(&w, "new", "log.csv", true), FF_DONE);
+    assert_true(is("out/case/summary.json", "new"));
+    assert_int_equal(system("test \"$(cat out/.runs/case/earlier-*/summary.json)\" = earlier"),
+                     0); /* NOLINT */
+    assert_int_equal(unlink("out/case"), 0);
+    assert_int_equal(symlink("/tmp", "out/case"), 0);
+    assert_int_equal(make(&w, "x", "log.csv", true), FF_REFUSED);
+    assert_line(notes.error, "a link to /tmp, not ours");
+    ff_notes_clear(&notes);
+    assert_int_equal(unlink("out/case"), 0);
+    put("out", "case", "a file");
+    assert_int_equal(make(&w, "x", "log.csv", true), FF_REFUSED);
+    assert_line(notes.error, "a file, not ours");
+    assert_true(is("out/case", "a file"));
+}
+
+/* --out DIR: new and empty folders, complete runs; the former one's files go when the new ones come, others
+ * stay. */
+static void test_given_folder(void **state) {
+    (void)state;
+    ff_run_wanted w = wanted("d");
+    assert_int_equal(make(&w, "one", "log.csv", true), FF_DONE);
+    put("d", "notes.txt", "mine");
+    ff_run_folder run;
+    assert_int_equal(ff_run_begin(&w, &run, &notes), FF_DONE);
+    put(run.path, "summary.json", "two");
+    assert_int_equal(ff_folder_make("d/.freefloat.new/tdpa"), FF_OK);
+    put(run.path, "tdpa/log.mcap", "two");
+    assert_true(is("d/summary.json", "one") && is("d/log.csv", "one")); /* until the end */
+    assert_int_equal(ff_run_finish(&run, &(ff_run_end){.whole = true}, &notes), FF_DONE);
+    assert_true(is("d/summary.json", "two") && is("d/tdpa/log.mcap", "two"));
+    assert_false(exists("d/log.csv") || exists("d/.freefloat.new") || exists("d/.freefloat.former") ||
+                 exists("d/.freefloat.lock"));
+    assert_true(is("d/notes.txt", "mine"));
+    assert_int_equal(make(&w, "three", "log.csv", true), FF_DONE);
+    assert_false(exists("d/tdpa"));
+    assert_int_equal(make(&w, "cut", "log.csv", false), FF_FAILED);
+    assert_true(is("d/summary.json", "three"));
+    assert_int_equal(make(&w, "four", "log.csv", true),
+                     FF_REFUSED); /* what the cut one left is not thrown away */
+    assert_line(notes.error, "was not completed, in .freefloat.new");
+    w.force = true;
+    assert_int_equal(make(&w, "four", "log.mcap", true), FF_DONE);
+    assert_true(is("d/summary.json", "four"));
+    assert_false(exists("d/log.csv"));
+    assert_true(is("d/notes.txt", "mine"));
+}
+
+static void test_given_folder_of_others(void **state) {
+    (void)state;
+    ff_run_wanted w = wanted("d");
+    assert_int_equal(mkdir("d", 0777), 0);
+    put("d", "thesis.tex", "years");
+    put("d", "log.mcap", "of an earlier version");
+    assert_int_equal(make(&w, "one", "log.csv", true), FF_REFUSED);
+    assert_line(notes.error, "no run of freefloat");
+    assert_false(exists("d/.freefloat.lock"));
+    w.force = true;
+    assert_int_equal(make(&w, "one", "log.csv", true), FF_DONE);
+    assert_true(is("d/thesis.tex", "years") && is("d/summary.json", "one"));
+    assert_false(exists("d/log.mcap")); /* would be a log beside another run's summary */
+    w = wanted("e");
+    ff_run_folder run;
+    assert_int_equal(ff_run_begin(&w, &run, &notes), FF_DONE);
+    put("e", "log.csv", "half");
+    ff_run_abandon(&run);
+    assert_false(exists("e"));
+    assert_int_equal(mkdir("e", 0777), 0);
+    assert_int_equal(ff_run_begin(&w, &run, &notes), FF_DONE);
+    ff_run_abandon(&run);
+    assert_int_equal(rmdir("e"), 0); /* it was there before, and is as it was */
+}
+
+/* The second of two writers is refused with the first one's number; a dead one does not block. */
+static void test_one_writer_at_a_time(void **state) {
+    (void)state;
+    const ff_run_wanted w = wanted("d");
+    ff_run_folder run, other;
+    assert_int_equal(ff_run_begin(&w, &run, &notes), FF_DONE);
+    char who[64];
+    snprintf(who, sizeof who, "another run writes into this folder (process %ld on ", (long)getpid());
+    assert_int_equal(ff_run_begin(&w, &other, &notes), FF_REFUSED);
+    assert_line(notes.error, who);
+    ff_notes_clear(&notes);
+    put("d", "summary.json", "one");
+    assert_int_equal(ff_run_finish(&run, &(ff_run_end){.whole = true}, &notes), FF_DONE);
+    const pid_t child = fork();
+    if (child == 0) {
+        const bool begun = ff_run_begin(&w, &run, &notes) == FF_DONE;
+        put("d/.freefloat.new", "summary.json", "dead");
+        _exit(begun ? 0 : 1);
+    }
+    int status;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_true(is("d/summary.json", "one"));
+    assert_int_equal(make(&w, "two", "log.csv", true), FF_REFUSED);
+    assert_line(notes.error, "was not completed");
+}
+
+/* A move that is cut anywhere is completed by the next one: what is left by each cut is made by hand. */
+static void test_cut_switch_is_completed(void **state) {
+    (void)state;
+    ff_run_wanted w = wanted("d");
+    for (int cut = 0; cut < 4; cut++) {
+        assert_int_equal(system("rm -rf d e"), 0); /* NOLINT */
+        w.out = "d";
+        assert_int_equal(make(&w, "one", "log.csv", true), FF_DONE);
+        w.out = "e";
+        assert_int_equal(make(&w, "two", "log.mcap", true), FF_DONE);
+        assert_int_equal(rename("e", "d/.freefloat.new"), 0);
+        if (cut > 0)
+            assert_int_equal(rename("d/manifest.json", "d/.freefloat.former"), 0);
+        if (cut > 1)
+            assert_int_equal(rename("d/.freefloat.new/summary.json", "d/summary.json"), 0);
+        if (cut > 2) {
+            assert_int_equal(unlink("d/log.csv"), 0);
+            assert_int_equal(rename("d/.freefloat.new/log.mcap", "d/log.mcap"), 0);
+            assert_int_equal(rename("d/.freefloat.new/manifest.json", "d/manifest.json"), 0);
+        }
+        w.out = "d";
+        ff_run_folder run;
+        ff_notes_clear(&notes);
+        assert_int_equal(ff_run_begin(&w, &run, &notes), FF_DONE);
+        assert_int_equal(strstr(notes.warning, "cut short") != NULL, cut < 3);
+        ff_run_abandon(&run);
+        assert_true(is("d/summary.json", "two") && is("d/log.mcap", "two"));
+        assert_false(exists("d/log.csv") || exists("d/.freefloat.new") || exists("d/.freefloat.former"));
+        ff_manifest m;
+        assert_int_equal(ff_manifest_read("d", &m), FF_OK);
+        assert_true(ff_manifest_complete(&m));
+        ff_manifest_free(&m);
+    }
+}
+
+/* A run of the same key continues what was begun, takes over what is complete, and refuses another by the
+ * name of the file that changed. */
+static void test_same_key_continues(void **state) {
+    (void)state;
+    ff_run_inputs inputs = {0};
+    put_file("arm.urdf", "old arm");
+    ff_run_inputs_add(&inputs, "model", "arm.urdf", NULL);
+    ff_run_inputs_add(&inputs, "model", "arm.urdf", "listed once");
+    ff_run_inputs_add(&inputs, "scenario", "/dev/stdin", NULL); /* cannot be read again */
+    assert_int_equal(inputs.count, 2);
+    static const char *const out[] = {NULL, "d"};
+    for (int i = 0; i < 2; i++) {
+        ff_run_wanted w = wanted(out[i]);
+        w.key = "one";
+        w.inputs = &inputs;
+        ff_run_folder run;
+        assert_int_equal(ff_run_begin(&w, &run, &notes), FF_DONE);
+        assert_false(run.resumed);
+        put(run.path, "results.journal", "half");
+        assert_int_equal(ff_run_finish(&run, &(ff_run_end){.stopped = true}, &notes), FF_FAILED);
+        char first[FF_FILE_PATH];
+        memcpy(first, run.path, sizeof first);
+        put_file("arm.urdf", "new arm"); /* changed in between */
+        ff_run_inputs now = {0};
+        ff_run_inputs_add(&now, "model", "arm.urdf", NULL);
+        ff_run_inputs_add(&now, "scenario", "/dev/stdin", NULL);
+        w.key = "two";
+        w.inputs = &now;
+        ff_notes_clear(&notes);
+        assert_int_equal(ff_run_begin(&w, &run, &notes), FF_REFUSED);
+        assert_line(notes.error, "another campaign: arm.urdf is not the file that it was begun with");
+        put_file("arm.urdf", "old arm");
+        w.key = "one";
+        w.inputs = &inputs;
+        assert_int_equal(ff_run_begin(&w, &run, &notes), FF_DONE);
+        assert_true(run.resumed);
+        assert_string_equal(run.path, first);
+        assert_int_equal(ff_run_finish(&run, &(ff_run_end){.whole = true}, &notes), FF_DONE);
+        assert_int_equal(ff_run_begin(&w, &run, &notes), FF_DONE);
+        if (i == 0)
+            assert_string_equal(run.former, first); /* complete: a new one takes over */
+        else
+            assert_true(run.resumed);
+        ff_run_abandon(&run);
+        assert_true(exists(first));
+        ff_run_inputs_free(&now);
+    }
+    ff_run_inputs_free(&inputs);
+}
+
+/* Names and words that are not text are written so that the manifest can be read; damaged ones are refused.
+ */
+static void test_manifest_is_always_readable(void **state) {
+    (void)state;
+    char *words[] = {"a\x80z", "tab\tline\n", "\x7f", "\xc3\xa9", "\xed\xa0\x80", "\"quoted\\"};
+    const ff_run_program program = {.argc = 6, .argv = words, .commit = "1234"};
+    ff_run_wanted w = wanted("d");
+    w.program = &program;
+    assert_int_equal(make(&w, "one", "log.csv", true), FF_DONE);
+    ff_manifest m;
+    assert_int_equal(ff_manifest_read("d", &m), FF_OK);
+    ff_manifest_free(&m);
+    char *text = get_file("d/manifest.json");
+    assert_non_null(strstr(text, "\"a?z\"")); /* and the letter that is text as it is */
+    assert_non_null(strstr(text, "\"\xc3\xa9\""));
+    free(text);
+    static const char *const bad[] = {"",          "{", "[]", "{\"freefloat\": 2}", "{\"freefloat\": {}}",
+                                      "{\"a\": 1}"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        put("d", "manifest.json", bad[i]);
+        assert_int_equal(ff_manifest_read("d", &m), FF_ERR_FORMAT);
+    }
+    assert_int_equal(ff_manifest_read("nowhere", &m), FF_ERR_IO);
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_names_do_not_lead_out, clean),
+        cmocka_unit_test_setup(test_link_shows_complete_runs_only, clean),
+        cmocka_unit_test_setup(test_what_stands_in_the_place_of_the_link, clean),
+        cmocka_unit_test_setup(test_given_folder, clean),
+        cmocka_unit_test_setup(test_given_folder_of_others, clean),
+        cmocka_unit_test_setup(test_one_writer_at_a_time, clean),
+        cmocka_unit_test_setup(test_cut_switch_is_completed, clean),
+        cmocka_unit_test_setup(test_same_key_continues, clean),
+        cmocka_unit_test_setup(test_manifest_is_always_readable, clean),
+    };
+    return cmocka_run_group_tests(tests, enter, remove_folder);
+}

@@ -1,0 +1,85 @@
+// Every cycle of a long run: log.csv, chosen by the reader, in place of the points that the page holds. Nothing is sent anywhere.
+import type {Column, Table} from "./data";
+import {parseColumn} from "./table";
+
+class RawTable implements Table {
+  rows = 0;
+  time = new Float64Array(1 << 12);
+  readonly values: Float32Array[];
+  private readonly index: Map<string, number>;
+
+  constructor(readonly columns: readonly Column[]) {
+    this.index = new Map(columns.map((c, i) => [c.name, i]));
+    this.values = columns.map(() => new Float32Array(1 << 12));
+  }
+
+  add(cells: string[], from: number[]): void {
+    if (this.rows === this.time.length) {
+      const wider = <T extends Float32Array | Float64Array>(old: T): T => {
+        const a = new (old.constructor as new (n: number) => T)(2 * old.length);
+        a.set(old);
+        return a;
+      };
+      this.time = wider(this.time);
+      for (let i = 0; i < this.values.length; i++) this.values[i] = wider(this.values[i]!);
+    }
+    this.time[this.rows] = Number(cells[0]);
+    from.forEach((k, i) => (this.values[i]![this.rows] = cells[k] === "" || cells[k] === undefined ? NaN : Number(cells[k])));
+    this.rows++;
+  }
+
+  /** Arrays as long as the rows, once all have been read. */
+  finish(): this {
+    this.time = this.time.subarray(0, this.rows);
+    for (let i = 0; i < this.values.length; i++) this.values[i] = this.values[i]!.subarray(0, this.rows);
+    return this;
+  }
+
+  column(name: string): Float32Array | undefined {
+    const i = this.index.get(name);
+    return i === undefined ? undefined : this.values[i];
+  }
+
+  unit(name: string): string {
+    const i = this.index.get(name);
+    return i === undefined ? "" : this.columns[i]!.unit;
+  }
+}
+
+/** The columns of `like` from a log.csv; an Error says in words why it is not this run's. `progress`: part that is read. */
+export async function readLog(file: Blob, like: Table, cycles: number, progress: (part: number) => void): Promise<Table> {
+  const reader = file.stream().getReader();
+  const decoder = new TextDecoder();
+  let rest = "";
+  let read = 0;
+  let table: RawTable | null = null;
+  let from: number[] = [];
+  const take = (line: string): void => {
+    const cells = line.split(",");
+    if (table) {
+      table.add(cells, from);
+      return;
+    }
+    const names = cells.map((c) => parseColumn(c));
+    if (names[0]?.name !== "t") throw new Error("this is not a log.csv: its first column is not t [s]");
+    const wanted = like.columns.slice(1).map((c) => ({c, at: names.findIndex((n) => n.name === c.name)}));
+    const missing = wanted.find((w) => w.at < 0);
+    if (missing) throw new Error(`this is the log of another run: it has no column ${missing.c.name}`);
+    from = wanted.map((w) => w.at);
+    table = new RawTable(wanted.map((w) => w.c));
+  };
+  for (;;) {
+    const {done, value} = await reader.read();
+    rest += done ? decoder.decode() : decoder.decode(value, {stream: true});
+    read += value?.length ?? 0;
+    const lines = rest.split("\n");
+    rest = done ? "" : lines.pop()!;
+    for (const line of lines) if (line) take(line);
+    progress(file.size ? read / file.size : 1);
+    if (done) break;
+  }
+  const full = table as RawTable | null;
+  if (!full) throw new Error("the file is empty");
+  if (Math.abs(full.rows - cycles) > 1) throw new Error(`this is the log of another run: it has ${full.rows} rows for ${cycles} cycles`);
+  return full.finish();
+}
