@@ -111,8 +111,17 @@ void ff__fused_predict(const fused_model *model, fused_state *state, int body, u
         /* a satellite that leaves is not hit again from inside: the wall's own contact has just ended */
         if (s > o->surface.x0 && v < 0.0)
             continue;
+        /* nor by a wall that would give back more than the bodies have: it is not where it was */
+        if (0.5 * (s - o->surface.x0) * ff_profile_force(&o->surface, s, 0.0) > ff__march_energy(&w))
+            continue;
         w.moving |= 1u << o->a | (o->b >= 0 ? 1u << o->b : 0u);
         act[w.acts++] = (ff__actor){.p = p, .surface = &o->surface, .mu = o->mu};
+    }
+    if (w.acts > 0) { /* what is foreseen obeys the net, too */
+        const double energy = ff__march_energy(&w);
+        w.net = true;
+        w.limit =
+            ff__fused_touched(state, body) ? fmax(energy, fused_at(state, body, k)->past.limit) : energy;
     }
     ff__march_ahead(&w, ahead);
     *command = w.x[body];
