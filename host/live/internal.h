@@ -128,7 +128,6 @@ typedef struct ff_live_services {
     bool (*token)(const ff_live *live, const char *given);
     bool (*parse)(const ff_live *live, const char *line, size_t length, ff_live_command *command, char *text,
                   size_t size);
-    bool (*token)(const ff_live *live, const char *given);
     char *(*note_json)(const ff_live_note *note, uint64_t number);
     char *(*reply_json)(const ff_live_reply *reply);
     char *(*status_json)(const ff_live *live);
