@@ -179,6 +179,28 @@ static bool is_empty(const char *folder) {
     return empty;
 }
 
+/* Nothing but files that this run reads: who keeps a scenario's results beside it. */
+static bool holds_inputs_alone(const char *folder, const ff_run_inputs *inputs) {
+    DIR *dir = opendir(folder);
+    bool alone = dir && inputs;
+    for (const struct dirent *entry; alone && (entry = readdir(dir));) {
+        char path[FF_FILE_PATH];
+        struct stat here, there;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+            strcmp(entry->d_name, FF_RUN_LOCK) == 0)
+            continue;
+        alone = ff__run_join(path, folder, entry->d_name) && stat(path, &here) == 0;
+        bool read = false;
+        for (int i = 0; alone && i < inputs->count && !read; i++)
+            read = stat(inputs->item[i].path, &there) == 0 && here.st_dev == there.st_dev &&
+                   here.st_ino == there.st_ino;
+        alone = read;
+    }
+    if (dir)
+        closedir(dir);
+    return alone;
+}
+
 /* Whether the folder may be written into, and how. */
 static ff_outcome choose_place(ff_run_folder *run, const ff_manifest *m, ff_notes *notes) {
     const ff_run_wanted *w = &run->wanted;
@@ -193,7 +215,7 @@ static ff_outcome choose_place(ff_run_folder *run, const ff_manifest *m, ff_note
         run->resumed = true;
         return FF_DONE;
     }
-    if (w->force)
+    if (w->force || holds_inputs_alone(dir, w->inputs))
         return FF_DONE;
     if (w->key && *key)
         return refuse_other(dir, m, w, notes);

@@ -341,8 +341,10 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
         set_robot(&satellite->robot, &world->body[i]);
         world->force_noise = fmax(world->force_noise, satellite->sensor.force_noise);
         ff_mount_model mount; /* what is felt of a bending mock-up is an estimate */
-        if (body->mount.mass > 0.0 && ff_mount_create(&body->mount, &mount) == FF_OK)
+        if (body->mount.mass > 0.0 && ff_mount_create(&body->mount, &mount) == FF_OK) {
             world->force_noise = fmax(world->force_noise, mount.noise);
+            world->swings = true;
+        }
         world->torque_noise = fmax(world->torque_noise, satellite->sensor.torque_noise);
         world->skew = fmax(world->skew, satellite->sensor.delay);
         if (satellite->sensor.kind == FF_SENSOR_NOISY && isfinite(satellite->sensor.bandwidth))

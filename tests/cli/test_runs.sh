@@ -65,6 +65,15 @@ expect 2 "the run is not complete: running" "$FREEFLOAT" verify one; one_line
 { expect 2 "one: holds a run that was not completed" "$FREEFLOAT" run "$S" $short --quiet --out one; one_line
 expect 0 "" "$FREEFLOAT" run "$S" $short --out one --quiet --force; }
 expect 0 "one: the same bits" "$FREEFLOAT" verify one
+# beside the scenario itself, which stays; not beside what is someone else's
+mkdir beside && cp "$S" beside/my.yaml
+# shellcheck disable=SC2086
+{ expect 0 "" "$FREEFLOAT" run beside/my.yaml $short --out beside --quiet; expect 0 "" "$FREEFLOAT" run beside/my.yaml $short --out beside --quiet
+cmp -s "$S" beside/my.yaml && [ -e beside/summary.json ] || fail "beside: $(ls -A beside)"
+mkdir foreign && cp "$S" foreign/my.yaml && echo kept > foreign/notes.txt
+expect 2 "foreign: is not empty" "$FREEFLOAT" run foreign/my.yaml $short --out foreign --quiet; one_line; }
+[ "$(ls -A foreign)" = "my.yaml
+notes.txt" ] || fail "foreign: $(ls -A foreign)"
 
 # prune: the newest ones, the one that is shown and what was cut off stay, unless asked for
 rm out/wall && ln -s ".runs/wall/${id[0]}" out/wall

@@ -40,6 +40,7 @@ typedef struct fused_config {
     double skew;                        /* [s] the force is so much older than the pose */
     double sensor_lag;                  /* [s] time constant of the sensor's low pass; 0: none */
     bool zero;                          /* the sensor may have an offset: it is learnt in flight */
+    bool swings;                        /* a mock-up bends, as it is known */
     double stiffness;                   /* [N/m] a guess, used as a weak prior; 0: none */
     int plane_of[FF_MAX_BODIES]; /* a contact between two bodies: 1 where the body carries the surface, 0 the
                                     tip; equal: the first one carries the tip */

@@ -122,6 +122,7 @@ static void create(const ff_world *world, const void *memory, uint64_t given, vo
                                       .skew = s->skew,
                                       .sensor_lag = s->sensor_lag,
                                       .zero = s->zero == 0,
+                                      .swings = world->swings,
                                       .stiffness = s->stiffness},
                            .integrate = world->integrate,
                            .bits = bits_of(world, s),

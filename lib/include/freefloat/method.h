@@ -135,6 +135,7 @@ typedef struct ff_world {
     ff_world_contact contact[FF_METHOD_CONTACTS];
     double sensor_lag; /* [s] time constant of the sensors' low pass, the largest; 0: none */
     bool offset;       /* a sensor may read something without a load, and drift */
+    bool swings;       /* a mock-up bends: what is felt at its tip is estimated, and swings about the truth */
 } ff_world;
 
 /* -------------------------------------------------------------------------------------------- one cycle --
