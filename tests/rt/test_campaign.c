@@ -394,6 +394,25 @@ static void judge_energy(run *r, int i) {
         blame(r, "body%d gains %.6g J of %.6g by %.3f s, allowed %.6g", i, most, E0, when, limit);
 }
 
+/* Along an axis what was sent came as near to the box as a stop from the fastest motion needs, a seventh of
+ * it as room: there the box holds the robot back, and the satellite goes on. */
+static bool is_at_box(const run *r, int i) {
+    const track *t = &r->body[i];
+    const body_drawn *b = &r->drawn.body[i];
+    const double A = fmin(b->stop[0], b->limit[0][1]), J = b->limit[0][2];
+    for (int a = 0; a < 3; a++) {
+        double sent = 0.0, fastest = 0.0;
+        for (int n = 0; n < t->count; n++) {
+            sent = fmax(sent, fabs(t->at[n].p.a[a] - b->p.a[a]));
+            if (n)
+                fastest = fmax(fastest, fabs(t->at[n].p.a[a] - t->at[n - 1].p.a[a]) / r->drawn.cycle);
+        }
+        if (sent >= b->box.a[a] - 8.0 / 7.0 * fastest * 0.5 * (fastest / A + A / J))
+            return true;
+    }
+    return false;
+}
+
 /* A cause that is named, and that something explains. */
 static void judge_cause(run *r) {
     const unsigned hit = hits(r);
@@ -402,7 +421,9 @@ static void judge_cause(run *r) {
     double touched = 0.0;
     uint64_t held = 0;
     bool at_limit = false; /* a robot that makes up for what it lost is as fast as it may be */
+    bool at_box = false;
     for (int i = 0; i < r->drawn.bodies; i++) {
+        at_box |= is_at_box(r, i);
         for (uint64_t k = 0; k < r->cycles; k++)
             touched = fmax(touched, r->body[i].force[k]);
         for (int n = 0; n < r->body[i].count; n++)
@@ -441,7 +462,7 @@ static void judge_cause(run *r) {
         explained = hit & HITS_ROBOT;
         break;
     case FF_TRIP_LAG:
-        explained = forced || held;
+        explained = forced || held || at_box;
         break;
     case FF_TRIP_AGE:
         explained = hit & HITS_RECORDS;
