@@ -178,7 +178,7 @@ static void start_session(ff_server *f) {
         d->command = (ff_setpoint){park, ff_twist_zero()};
         d->push = -1;
         d->reading = ff_wrench_zero();
-        d->was_stuck = d->restarts = d->restarted = d->failed = d->met = false;
+        d->was_stuck = d->restarts = d->restarted = d->jumped = d->failed = d->met = false;
         d->late_size = d->deferred_size = d->overtaken_size = 0;
         f->before[i] = ff_twist_zero();
     }
@@ -188,6 +188,8 @@ static void start_session(ff_server *f) {
 static double time_now(const ff_server *f, int64_t now) {
     return f->time + f->device[0].period - 1e-9 * (double)(f->deadline - now);
 }
+
+static const int64_t refused_after = 300000000; /* [ns] in lock step, where nothing else is late */
 
 static void wait_answers(ff_server *f) {
     struct pollfd p[2 * FF_MAX_BODIES];
@@ -210,6 +212,9 @@ static void wait_answers(ff_server *f) {
         const bool all = ff__server_take_answers(f);
         const int64_t now = ff_clock_now();
         if (f->options->lockstep) {
+            for (int i = 0; i < n; i++)
+                f->device[i].restarted |=
+                    f->device[i].jumped && !f->device[i].state.answered && now > begin + refused_after;
             bool late = false;
             for (int i = 1; i < n; i++)
                 if (f->device[i].deferred_size &&

@@ -36,6 +36,7 @@ typedef struct ff_server_device {
     ff_pose stuck;
     bool was_stuck, restarts;
     bool restarted; /* in this session, at least once */
+    bool jumped;    /* its counter has: the loop may take that for a restart, and not answer any more */
     int32_t counts[6];
     int push;        /* what the pendant asks for, -1: nothing */
     uint64_t pushed; /* since this cycle */

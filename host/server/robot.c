@@ -42,8 +42,10 @@ void ff__server_send_rob(ff_server *f, int i) {
         rist.p = ff_vec3_axpy(size, ff_quat_rotate(rist.q, ff_vec3_make(0.0, 0.0, 1.0)), rist.p);
     ff_rsi_from_pose(rist, rob.rist);
     ff_arm_to_kuka(&d->joints, rob.aipos, &rob.eipos[0]);
-    if (!isnan(ff__server_acts(f, FF_FAULT_IPOC_JUMP, i)))
+    if (!isnan(ff__server_acts(f, FF_FAULT_IPOC_JUMP, i))) {
         d->state.ipoc += 400;
+        d->jumped = true;
+    }
     if (!isnan(size = ff__server_acts(f, FF_FAULT_ROB_LATE, i)))
         late += size;
     rob.arrival_ns = (uint64_t)llround(1e9 * (d->tick + late));
