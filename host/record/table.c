@@ -93,7 +93,9 @@ static bool read_row(const ff_log_table *t, const char *line, double *value) {
         char *end;
         value[i] = strtod(c, &end);
         if (end == c)
-            value[i] = FF_NAN;
+            value[i] = FF_NAN; /* empty, or a word */
+        else if (!strchr(",\r\n", *end))
+            return false; /* more than a number */
         end += strcspn(end, ",\r\n");
         if (i + 1 < t->columns ? *end != ',' : *end == ',')
             return false;
@@ -133,7 +135,7 @@ static ff_status read_all(FILE *f, const char *path, ff_log_table *t, char *mess
             snprintf(message, size, "%s: the log was cut off: its last line was left out", path);
             break;
         } else {
-            snprintf(message, size, "%s:%zu: not %d values", path, number, t->columns);
+            snprintf(message, size, "%s:%zu: not %d numbers", path, number, t->columns);
             status = FF_ERR_FORMAT;
         }
     }

@@ -179,7 +179,8 @@ static bool is_empty(const char *folder) {
     return empty;
 }
 
-/* Nothing but files that this run reads: who keeps a scenario's results beside it. */
+/* Nothing but files that this run reads, none with the name of a result: who keeps a scenario's results
+ * beside it. */
 static bool holds_inputs_alone(const char *folder, const ff_run_inputs *inputs) {
     DIR *dir = opendir(folder);
     bool alone = dir && inputs;
@@ -194,7 +195,8 @@ static bool holds_inputs_alone(const char *folder, const ff_run_inputs *inputs) 
         for (int i = 0; alone && i < inputs->count && !read; i++)
             read = stat(inputs->item[i].path, &there) == 0 && here.st_dev == there.st_dev &&
                    here.st_ino == there.st_ino;
-        alone = read;
+        alone = read && !ff__run_is_own(entry->d_name, false) &&
+                strcmp(entry->d_name, FF_RUN_MANIFEST) != 0; /* a result of that name would replace it */
     }
     if (dir)
         closedir(dir);

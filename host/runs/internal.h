@@ -12,6 +12,8 @@
 #define FF_RUN_MANIFEST "manifest.json"
 
 /* folder/name; false: it is too long. */
+/* A result's name: `file` is relative to the folder, `below` one folder deep counts, too. */
+bool ff__run_is_own(const char *file, bool below);
 bool ff__run_join(char path[FF_FILE_PATH], const char *folder, const char *name);
 /* Removes a folder and all below it; keep: not the folder itself. */
 void ff__run_remove(const char *folder, bool keep);

@@ -58,7 +58,7 @@ static const char *const own[] = {"summary.json", "report.html",      "log.csv",
                                   "fault.csv",    "results.csv",      "results.journal",  "command",
                                   "check.json",   "delay-margin.csv", "delay-margin.html"};
 
-static bool is_own(const char *file, bool below) {
+bool ff__run_is_own(const char *file, bool below) {
     const char *slash = strchr(file, '/'), *name = slash ? slash + 1 : file;
     if (slash && (!below || strchr(name, '/')))
         return false;
@@ -78,7 +78,7 @@ static bool remove_stale(void *user, const char *file) {
     const switching *s = user;
     char path[FF_FILE_PATH];
     const bool listed = s->former && ff_node_find(s->former, file);
-    if ((s->fresh && ff_node_find(s->fresh, file)) || (!listed && !is_own(file, s->below)) ||
+    if ((s->fresh && ff_node_find(s->fresh, file)) || (!listed && !ff__run_is_own(file, s->below)) ||
         !ff__run_join(path, s->folder, file))
         return true;
     if (unlink(path) != 0)

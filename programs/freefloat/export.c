@@ -80,6 +80,15 @@ static int write_all(const char *list, const char *folder, const char *stem, con
         char path[2 * PATH_MAX], part[2 * PATH_MAX];
         snprintf(path, sizeof path, "%s/%s.%.*s", folder, stem, (int)n, c);
         snprintf(part, sizeof part, "%s/.%s.%.*s.part", folder, stem, (int)n, c);
+        if (!whole && access(path, F_OK) == 0) {
+            ff_cli_error(
+                "%s: stands there, and is not replaced by the rows of a log that is not whole; choose "
+                "another folder with --out",
+                path);
+            result = FF_EXIT_FAILED;
+            c += n + (c[n] == ',');
+            continue;
+        }
         errno = 0;
         ff_status status = strncmp(c, "csv", n) == 0 ? write_csv(part, file, t) : write_mat(part, file, t);
         /* what is there goes only when it may, and only for a whole file */

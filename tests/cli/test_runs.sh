@@ -71,7 +71,10 @@ mkdir beside && cp "$S" beside/my.yaml
 { expect 0 "" "$FREEFLOAT" run beside/my.yaml $short --out beside --quiet; expect 0 "" "$FREEFLOAT" run beside/my.yaml $short --out beside --quiet
 cmp -s "$S" beside/my.yaml && [ -e beside/summary.json ] || fail "beside: $(ls -A beside)"
 mkdir foreign && cp "$S" foreign/my.yaml && echo kept > foreign/notes.txt
-expect 2 "foreign: is not empty" "$FREEFLOAT" run foreign/my.yaml $short --out foreign --quiet; one_line; }
+expect 2 "foreign: is not empty" "$FREEFLOAT" run foreign/my.yaml $short --out foreign --quiet; one_line
+mkdir named && cp "$S" named/summary.json
+expect 2 "named: is not empty" "$FREEFLOAT" run named/summary.json $short --out named --quiet; one_line; }
+cmp -s "$S" named/summary.json || fail "a scenario with the name of a result is lost"
 [ "$(ls -A foreign)" = "my.yaml
 notes.txt" ] || fail "foreign: $(ls -A foreign)"
 

@@ -54,6 +54,8 @@ head -c $(($(stat -c %s a/log.mcap) / 2)) a/log.mcap > cut.mcap
 "$FREEFLOAT" export cut.mcap --to csv --json > out.json 2> out.txt || fail "export of a cut log"
 grep -q "warning: cut.mcap: the log was cut off" out.txt || fail "export does not say that the log was cut off: $(cat out.txt)"
 grep -q '"whole": *false' out.json || fail "export --json: $(cat out.json)"
+"$FREEFLOAT" export cut.mcap --to csv > out.txt 2>&1 && fail "the rows of a cut log replaced what was there"
+grep -q "cut.csv: stands there" out.txt || fail "export over a file: $(cat out.txt)"
 "$FREEFLOAT" analyze log cut.mcap --identify delay 2>&1 | grep -q "warning: cut.mcap: the log was cut off" || fail "analyze log does not say that the log was cut off"
 "$FREEFLOAT" analyze log a/log.mcap --identify delay 2>&1 | grep -q "cut off" && fail "a whole log is said to be cut off"
 head -1000 a/log.csv | cmp -s - <(head -1000 cut.csv) || fail "the cut log's rows differ"

@@ -437,8 +437,9 @@ static void test_a_table_that_is_none_is_refused(void **state) {
         const char *text, *says;
     } cases[] = {{"", "bad.csv:1: no header of a log"},
                  {"x,y\n", "bad.csv:1: no header of a log"},
-                 {"t [s],a.robot.position.x [m]\n" EIGHT "0.8\n", "bad.csv:10: not 2 values"},
-                 {"t [s],a.robot.position.x [m]\n" EIGHT "0.8,1,2\n", "bad.csv:10: not 2 values"},
+                 {"t [s],a.robot.position.x [m]\n" EIGHT "0.8\n", "bad.csv:10: not 2 numbers"},
+                 {"t [s],a.robot.position.x [m]\n" EIGHT "0.8,1,2\n", "bad.csv:10: not 2 numbers"},
+                 {"t [s],a.robot.position.x [m]\n" EIGHT "0.8,0.01p3\n", "bad.csv:10: not 2 numbers"},
                  {"t [s],a.robot.position.x [m]\n0,1\n0.1,2\n", "2 rows, allowed: at least 8"},
                  {"t [s],a.robot.position.x [m]\n" EIGHT "0.9,1\n", "allowed: equal steps (0.1125 s)"},
                  {"t [s],a.robot.position.x [m]\n" EIGHT "x,1\n", "allowed: equal steps (nan s)"},
