@@ -8,9 +8,14 @@ cd "$work" || exit 1
 failures=0
 facility_options=()
 fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
-ports() { # three free ports below the ephemeral range
+ports() { # three free ports below the ephemeral range, in a block that nobody else holds (ports.h)
+  local locks=${TMPDIR:-/tmp}/ff-test-ports block
+  mkdir -p "$locks"
   while :; do
-    base=$((10240 + RANDOM % 20000))
+    block=$((RANDOM % 725))
+    base=$((10240 + 30 * block))
+    exec 9>> "$locks/$block"
+    flock -n 9 || continue
     ss -Huanl 2> /dev/null | grep -q ":$base\b\|:$((base + 10))\b" || break
   done
   P=(--rsi-port "$base" --ati-port "$((base + 10))" --http-port "$((base + 20))")
