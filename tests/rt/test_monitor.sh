@@ -39,6 +39,9 @@ three() {
   "$FREEFLOAT" rt "$S" --arm --out "$out" --rsi-port "$loop" --ati-port "$((base + 10))" --http-port "$((base + 20))" --silence 20 "${sets[@]}" --set "time.duration=$duration" --log csv "$@" < /dev/null > "$out.rt" 2>&1 &
   rt_pid=$!
 }
+# the robot has gone 2 mm, by the last whole line
+moved() { awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i ~ /^position\./) c[++n] = i } NR == 2 { for (i = 1; i <= 3; i++) first[i] = $c[i] }
+  { d = before; before = 0; for (i = 1; i <= 3 && NR > 1; i++) before += ($c[i] - first[i]) ^ 2 } END { exit !(d > 4e-6) }' "$1"; }
 ended() { wait "$guard_pid"; guard=$?; wait "$facility_pid"; facility_pid=; }
 
 three whole 3 "--patience 20"
@@ -51,7 +54,7 @@ cmp whole/log.csv alone/log.csv > /dev/null 2>&1 || diff <(cut -d, -f 1-40 whole
 for n in 1 2 3; do
   three "killed$n" 20 "--patience 0.5"
   from=$((320 + RANDOM % 800))
-  for _ in $(seq 1000); do [ -f "killed$n.csv" ] && [ "$(wc -l < "killed$n.csv")" -gt $from ] && break; sleep 0.02; done
+  for _ in $(seq 1000); do [ -f "killed$n.csv" ] && [ "$(wc -l < "killed$n.csv")" -gt $from ] && moved "killed$n.csv" && break; sleep 0.02; done
   kill "$([ $n -eq 2 ] && echo -STOP || echo -KILL)" "$rt_pid"
   ended
   kill -KILL "$rt_pid" 2> /dev/null
