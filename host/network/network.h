@@ -111,7 +111,7 @@ typedef struct ff_network {
     double lateness_ns, io_ns;
     uint64_t k;
     unsigned led;       /* last written */
-    int state;          /* of the run, as it was told last */
+    int state;          /* of the run, as last reported */
     bool speaks;        /* every device has been heard */
     int64_t asked;      /* [ns] when the first telegram came, until every device speaks */
     bool anchored;      /* the arms' own standstill is known */

@@ -151,7 +151,7 @@ wait $guard || fail "guard, interrupted before any telegram: exit $?: $(cat out.
 refuse "port" rt "$S" --rsi-port 70000
 refuse "port" facility "$S" --ati-port x
 
-# what is no file: a pipe that nobody writes to, an empty name
+# not an ordinary file: a pipe that nobody writes to, an empty name
 mkfifo pipe
 exec 9<> pipe # a writer that says nothing
 refuse "a pipe whose writer said nothing for 2 s" check pipe

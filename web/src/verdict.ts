@@ -106,7 +106,7 @@ export function energySentence(run: Run): string {
 /** The ideal motion itself: shown beside the others, never ranked. */
 export const isReference = (run: Run): boolean => run.summary.method === "ideal";
 
-/** Differences below this share of a limit are told as ties: they are noise of the last digits, not merit. */
+/** Differences below this share of a limit count as ties: they are noise of the last digits, not merit. */
 const TIE = 1e-3;
 
 /** How far a run is from the ideal, in shares of the limits: the largest of all. A force ratio below one is as far away as one above. */
