@@ -141,7 +141,7 @@ static bool floats(const ff_executive *e) {
 static unsigned led_by(const ff_executive *e, bool all) {
     const ff_state state = e->guard.walk.state;
     const unsigned bodies = all ? (1u << e->scenario->satellites) - 1u : e->led;
-    return bodies | (ff_state_moves(state) ? FF_LED_MOVES : 0u) | (ff_state_leads(state) ? FF_LED_AHEAD : 0u);
+    return bodies | (ff_state_leads(state) ? FF_LED_AHEAD : 0u);
 }
 
 /* Ends the run in this cycle; false, for the caller to pass on. */

@@ -163,11 +163,8 @@ bool ff_guard_judge(ff_guard *guard, const ff_sample *sample, const ff_loop_mode
 /* A robot that stood still against its command stands behind it: the command goes back to where it is, as
  * fast as the limits allow. A robot that is let go meanwhile makes a step of what is left. A retreat from
  * there leads away for good. */
-static bool goes_back(const ff_guard *guard, const ff_sample *sample, int i) {
-    const ff_guard_body *b = &guard->body[i];
-    const ff_pose at = sample->body[i].next.to.T;
-    return guard->walk.cause.code == FF_TRIP_STANDS && guard->walk.cause.body == i && !b->stop.done &&
-           !b->stop.retreats &&
+static bool goes_back(const ff_guard_body *b, ff_pose at) {
+    return b->stands && !b->stop.done && !b->stop.retreats &&
            (ff_vec3_norm(ff_vec3_sub(at.p, b->stood.p)) > 1e-5 || ff_quat_angle(at.q, b->stood.q) > 1e-5);
 }
 
@@ -179,10 +176,13 @@ static bool stop_body(ff_guard *guard, const ff_sample *sample, int i, double t,
     if (!b->stop.started) {
         ff_stop_start(&b->stop);
         b->stop.grasped = t >= guard->config.grasp[i];
-        b->stood = body->sensor.T_wb;
         rests &= !guard->devices; /* it says so of the command before */
     }
-    b->back = goes_back(guard, sample, i);
+    if (body->device.stands && !b->stands) {
+        b->stands = true;
+        b->stood = body->sensor.T_wb;
+    }
+    b->back = goes_back(b, body->next.to.T);
     if (b->back) {
         *command = (ff_setpoint){b->stood, ff_twist_zero()};
         return true;

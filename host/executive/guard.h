@@ -21,7 +21,8 @@ typedef struct ff_guard_body {
     /* devices */
     ff_wrench rest_b; /* contact wrench at standstill, before the zero is taken */
     bool noisy;       /* the sensor was seen to be: its values do not repeat */
-    ff_pose stood;    /* where the robot was when the stop began */
+    bool stands;      /* against a command that moves, in this stop or as its cause */
+    ff_pose stood;    /* where it was then */
 } ff_guard_body;
 
 typedef struct ff_guard {

@@ -16,6 +16,7 @@
 typedef struct ff_sample_device {
     bool reached; /* the robot still takes answers: it is not silent, its program has not begun again */
     bool moved;   /* it was commanded to move since it was first heard */
+    bool stands;  /* against a command that moves */
     ff_arm_joints joints; /* measured */
     double tracking;      /* [m] from the nearest of its recent commands */
     double joint; /* the commanded joint nearest to an end of its range: 0 in the middle, 1 at the end */
@@ -98,8 +99,7 @@ typedef struct ff_truth {
 
 /* What the bits of `led` say beside the bodies. */
 enum {
-    FF_LED_MOVES = 1 << 8, /* the robots are led by something other than a stop: one that stands is a fault */
-    FF_LED_AHEAD = 1 << 9  /* and where a stop would bring them must be within reach */
+    FF_LED_AHEAD = 1 << 8 /* where a stop would bring the robots must be within reach */
 };
 
 /* Arrays hold one entry per satellite of the scenario. No call but open and close allocates. */

@@ -116,7 +116,7 @@ void ff__network_confirm(ff_network *s, int i, bool held, bool jumped) {
     }
     double by = 0.0;
     b->standing_for = stands(s, i, &by) ? b->standing_for + 1 : 0;
-    if (b->standing_for > 1 && s->led & FF_LED_MOVES)
+    if (b->standing_for > 1)
         ff__network_find(s, (ff_trip){.code = FF_TRIP_STANDS, .body = i, .value = by, .limit = 0.1 * by});
 }
 

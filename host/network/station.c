@@ -203,6 +203,7 @@ static void report_device(const ff_network *s, int i, ff_sample_device *device) 
     const double T = s->plan->cycle, unheard = s->pace - b->arrived;
     *device = (ff_sample_device){.reached = !b->strange && !(i > 0 && unheard > ff__network_patience(s)),
                                  .moved = b->output.moved,
+                                 .stands = b->standing_for > 1,
                                  .joints = b->report.joints,
                                  /* a pose that is led on without telegrams says nothing of the robot */
                                  .tracking = unheard < 1.5 * T ? tracking_error(b) : 0.0,

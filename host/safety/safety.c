@@ -4,7 +4,8 @@
 
 #define RETREAT_SPEED 0.010 /* [m/s] */
 #define RETREAT_EXTRA 0.001 /* [m] */
-#define RETREAT_MOST 0.005  /* [m] */
+#define RETREAT_MOST 0.005  /* [m] with what a stop in the middle of it goes on by: */
+#define RETREAT_SPARE 2.0   /* [cycles] at its speed; a stop begins from means, half a cycle old */
 #define RETREAT_LEAST 1e-9  /* [m] less is not worth a step */
 #define RETREAT_PACE 0.8    /* of the stop's acceleration and jerk */
 #define RETREAT_GROWS 1.2   /* of the force at its begin: the wrong direction */
@@ -128,9 +129,15 @@ void ff_safety_configure(const ff_scenario *scenario, const double *noise, ff_sa
     }
 }
 
+/* [m/s2] of a stop: no more than of any other motion. */
+static double stops_by(const ff_output_config *output) {
+    return fmin(output->stop_acceleration, output->acceleration);
+}
+
 void ff_safety_set_braking(ff_safety_config *config, int body, const ff_output_config *output) {
-    config->limits[body].stop_acceleration = output->stop_acceleration;
-    config->limits[body].stop_angular_acceleration = output->stop_angular_acceleration;
+    config->limits[body].stop_acceleration = stops_by(output);
+    config->limits[body].stop_angular_acceleration =
+        fmin(output->stop_angular_acceleration, output->angular_acceleration);
     config->stop_jerk[body] = output->jerk;
 }
 
@@ -144,7 +151,7 @@ void ff_safety_set_box(const ff_safety_config *config, int body, ff_output_confi
     output->boxed = isfinite(box.x) || isfinite(box.y) || isfinite(box.z);
     output->centre = config->origin[body];
     for (int a = 0; a < 3; a++)
-        output->box.a[a] = fmax(0.0, box.a[a] - beyond(config->swing[body], output->stop_acceleration));
+        output->box.a[a] = fmax(0.0, box.a[a] - beyond(config->swing[body], stops_by(output)));
 }
 
 ff_vec3 ff_stop_point(const ff_safety_config *config, int body, const ff_setpoint *measured) {
@@ -314,8 +321,7 @@ static void finish(ff_stop_state *state, ff_stop_why why) {
 }
 
 /* One more step of the retreat, if it may be made. The target begins and ends at rest, within what the stop
- * may accelerate: a robot that had to catch up with it would go further. A little below that, so that a
- * stop in the middle of it ends no further either. */
+ * may accelerate: a robot that had to catch up with it would go further. */
 static bool retreat(const ff_safety_config *config, int body, ff_stop_state *state, double push) {
     const ff_limiter_limits most = {
         fmin(RETREAT_SPEED, fmin(config->limits[body].velocity, config->bounded[body].velocity)),
@@ -399,7 +405,8 @@ void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state
         if (!state->retreats) {
             state->retreats = true;
             state->normal = ff_vec3_scale(1.0 / push, in->force);
-            state->left = fmin(push / config->stiffness[body] + RETREAT_EXTRA, RETREAT_MOST);
+            state->left = fmin(push / config->stiffness[body] + RETREAT_EXTRA,
+                               RETREAT_MOST - RETREAT_SPARE * RETREAT_SPEED * T);
             state->push = push;
         } else /* what the robot went on by when it was stopped */
             state->left -= ff_vec3_norm(ff_vec3_sub(in->at.p, state->target.T.p));

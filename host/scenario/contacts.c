@@ -132,6 +132,26 @@ bool ff__read_loads(ff_reader *r, const ff_node *node, const ff_key *key) {
     return ff__check_list(r, node, key, FF_MAX_LOADS) && read_items(r, node, key, one_load);
 }
 
+/* Of kinds whose value is not free. */
+static bool check_value(ff_reader *r, const ff_node *item, const ff_fault *fault) {
+    static const struct {
+        ff_fault_kind kind;
+        double low, high;
+        const char *text;
+    } whole[] = {{FF_FAULT_FT_MIRRORED, 1, 6, "an axis, 1 to 6 (Fx to Tz)"},
+                 {FF_FAULT_KRC_MODE, 1, 4, "a mode, 1 to 4 (T1, T2, AUT, EXT)"},
+                 {FF_FAULT_KRC_OVERRIDE, 0, 100, "whole percent, 0 to 100"},
+                 {FF_FAULT_KRC_LOST, 0, 5, "a signal, 1 to 5 (Mode to Pro), or 0: all"}};
+    for (size_t n = 0; n < sizeof whole / sizeof *whole; n++)
+        if (fault->kind == whole[n].kind && !(fault->value >= whole[n].low && fault->value <= whole[n].high &&
+                                              fault->value == floor(fault->value)))
+            return ff_reader_fail(r, item->place, "value is %.9g, allowed: %s", fault->value, whole[n].text);
+    if (fault->kind == FF_FAULT_WALL_HARDER && !(fault->value > 0.0))
+        return ff_reader_fail(r, item->place, "value is %.9g, allowed: above 0, times the stiffness",
+                              fault->value);
+    return true;
+}
+
 static bool one_fault(ff_reader *r, const ff_node *item, const ff_key *key, int n) {
     ff_fault *fault = &r->scenario->fault[n];
     r->scenario->faults = n + 1;
@@ -141,14 +161,7 @@ static bool one_fault(ff_reader *r, const ff_node *item, const ff_key *key, int 
     if (!(fault->to > fault->from))
         return ff_reader_fail(r, item->place, "to is %.9g, allowed: after from = %.9g [s]", fault->to,
                               fault->from);
-    if (fault->kind == FF_FAULT_FT_MIRRORED &&
-        !(fault->value >= 1.0 && fault->value <= 6.0 && fault->value == floor(fault->value)))
-        return ff_reader_fail(r, item->place, "value is %.9g, allowed: an axis, 1 to 6 (Fx to Tz)",
-                              fault->value);
-    if (fault->kind == FF_FAULT_WALL_HARDER && !(fault->value > 0.0))
-        return ff_reader_fail(r, item->place, "value is %.9g, allowed: above 0, times the stiffness",
-                              fault->value);
-    return true;
+    return check_value(r, item, fault);
 }
 
 bool ff__read_faults(ff_reader *r, const ff_node *node, const ff_key *key) {

@@ -306,6 +306,13 @@ typedef enum ff_fault_kind {
     FF_FAULT_WALL_HARDER,    /* how many times stiffer the contacts are than the scenario's */
     FF_FAULT_ROBOT_RESTARTS, /* silent while it acts; then corrections count from where it stands */
     FF_FAULT_FT_FAST,        /* records a cycle, always; what strikes a record strikes the first of them */
+    /* what the controller says of itself, with facility.signals */
+    FF_FAULT_KRC_MODE,     /* the operating mode is `value` */
+    FF_FAULT_KRC_DRIVES,   /* off: the robot stands */
+    FF_FAULT_KRC_ESTOP,    /* pressed: the robot stands */
+    FF_FAULT_KRC_OVERRIDE, /* `value` percent; 0: the robot stands */
+    FF_FAULT_KRC_PROGRAM,  /* stopped: the robot stands */
+    FF_FAULT_KRC_LOST,     /* signal 1 to 5 is not in the telegram; 0: none is */
     FF_FAULTS
 } ff_fault_kind;
 
@@ -391,6 +398,7 @@ typedef struct ff_scenario {
     bool relative_integrated; /* relative: {form: integrated} */
     ff_pose facility_pose;    /* placement in the lab */
     ff_vec3 facility_gravity; /* [m/s2] lab */
+    bool facility_signals;    /* the virtual controllers say what they do */
     int faults;
     ff_fault fault[FF_MAX_FAULTS];
     int satellites;

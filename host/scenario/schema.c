@@ -22,7 +22,9 @@ static const char *const fault_words[] = {"rob-lost", "rob-late", "rob-repeated"
     "rob-incomplete", "ipoc-jump", "robot-silent", "robot-stuck", "robot-jump", "robot-slow", "robot-clipped", "robot-aborts", "answer-lost", "answer-late", "ft-lost",
     "ft-repeated", "ft-reordered", "ft-corrupt", "ft-silent", "ft-frozen", "ft-stuck", "ft-saturated", "ft-broken", "ft-drift", "ft-spike", "ft-offset", "ft-restart",
     "stranger", "jitter", "clock-step", "ft-flood", "second-client", "loop-interrupted", "loop-terminated", "loop-killed", "loop-stalled", "disk-full", "facility-killed", "clock-drift",
-    "ft-clock-drift", "ft-swapped", "ft-mirrored", "ft-turned", "ft-deaf", "robot-later", "robot-aside", "arm-elsewhere", "tool-off", "wall-harder", "robot-restarts", "ft-fast", NULL};
+    "ft-clock-drift", "ft-swapped", "ft-mirrored", "ft-turned", "ft-deaf", "robot-later", "robot-aside", "arm-elsewhere", "tool-off", "wall-harder", "robot-restarts", "ft-fast",
+    "krc-mode", "krc-drives", "krc-estop", "krc-override", "krc-program", "krc-lost", NULL};
+static const char *const signals_words[] = {"off", "on", NULL};
 static const char *const scheme_words[] = {"lie-midpoint", "euler", "passive", "splitting", NULL};
 static const char *const rule_words[] = {"default", "impulse", "held", NULL};
 static const char *const frame_words[] = {"absolute", "relative", NULL};
@@ -309,6 +311,7 @@ static const ff_section fault_section = {"facility.faults.INDEX", "fault", TABLE
 static const ff_key facility_keys[] = {
     SECTION("pose", SECTION, &pose_section, "{}", offsetof(ff_scenario, facility_pose), 0, "Placement of the scenario in the lab."),
     KEY("gravity", VEC3, "m/s2", ANY, "[0, 0, 0]", offsetof(ff_scenario, facility_gravity), 0, "Gravity in the lab; it acts on mock-ups, never on satellites."),
+    WORD("signals", FLAG, signals_words, "off", offsetof(ff_scenario, facility_signals), 0, "Telegrams of the virtual controllers carry operating mode, drives, emergency stop, override and programme (docs/safety.md)."),
     SECTION("faults", FAULTS, &fault_section, "[]", 0, 0, "Faults, at most 16."),
 };
 static const ff_section facility_section = {"facility", "", TABLE(facility_keys), "The lab."};

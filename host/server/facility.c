@@ -117,6 +117,8 @@ static ff_status open_device(ff_server *f, int i, char *message, size_t size) {
     d->config = ff_rsi_controller_config_default(body->increments ? FF_RSI_RELATIVE : FF_RSI_ABSOLUTE);
     if (f->options->lockstep)
         d->config.fields |= FF_RSI_ARRIVAL;
+    if (f->scenario->facility_signals)
+        d->config.fields |= FF_RSI_KRC;
     if (f->options->timeout)
         d->config.timeout = f->options->timeout;
     d->config.poscorr_rotation_deg = d->config.poscorrmon_rotation_deg = 180.0;
@@ -337,9 +339,11 @@ static bool cycle(ff_server *f) {
     f->close = f->deadline > least ? f->deadline : least;
     wait_answers(f);
 
-    bool answered = false;
-    for (int i = 0; i < n; i++)
+    bool answered = false, due = false; /* an answer could have come */
+    for (int i = 0; i < n; i++) {
         answered |= f->device[i].state.answered;
+        due |= !f->device[i].failed && !ff__server_unanswerable(f, i);
+    }
     if (!f->client && !answered) { /* RSI_ON again, until someone listens */
         for (int i = 0; i < n; i++)
             if (!f->device[i].apart)
@@ -352,7 +356,7 @@ static bool cycle(ff_server *f) {
         meet_loop(f);
     }
     f->client = true;
-    if (f->options->lockstep && !answered && !ff__server_unanswerable(f, 0)) {
+    if (f->options->lockstep && !answered && due) {
         for (int i = 0; i < n; i++)
             f->device[i].state.stopped = FF_RSI_STOP_TIMEOUT;
         return false;

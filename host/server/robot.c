@@ -23,6 +23,30 @@ static ff_pose robot_at(const ff_server *f, int i, double t) {
     return ff__server_moved(now, &acceleration, t - f->time);
 }
 
+/* What the controller says of itself; a fault changes it or leaves it out. */
+static void put_signals(const ff_server *f, int i, ff_rsi_rob *rob) {
+    static const ff_fault_kind kind[FF_RSI_SIGNALS] = {FF_FAULT_KRC_MODE, FF_FAULT_KRC_DRIVES,
+                                                       FF_FAULT_KRC_ESTOP, FF_FAULT_KRC_OVERRIDE,
+                                                       FF_FAULT_KRC_PROGRAM};
+    static const uint64_t good[FF_RSI_SIGNALS] = {4, 1, 0, 100, 1};
+    const double lost = ff__server_acts(f, FF_FAULT_KRC_LOST, i);
+    rob->signals = isnan(lost) ? 0x1fu : lost >= 1.0 ? 0x1fu & ~(1u << ((unsigned)lost - 1u)) : 0u;
+    for (int n = 0; n < FF_RSI_SIGNALS; n++) {
+        const double value = ff__server_acts(f, kind[n], i);
+        const bool sized = kind[n] == FF_FAULT_KRC_MODE || kind[n] == FF_FAULT_KRC_OVERRIDE;
+        rob->signal[n] = isnan(value) ? good[n] : sized ? (uint64_t)value : !good[n];
+    }
+}
+
+/* Drives, emergency stop, override and programme say that it does. */
+static bool stands(const ff_server *f, int i) {
+    return !isnan(ff__server_acts(f, FF_FAULT_ROBOT_STUCK, i)) ||
+           !isnan(ff__server_acts(f, FF_FAULT_KRC_DRIVES, i)) ||
+           !isnan(ff__server_acts(f, FF_FAULT_KRC_ESTOP, i)) ||
+           !isnan(ff__server_acts(f, FF_FAULT_KRC_PROGRAM, i)) ||
+           ff__server_acts(f, FF_FAULT_KRC_OVERRIDE, i) == 0.0;
+}
+
 void ff__server_send_rob(ff_server *f, int i) {
     ff_server_device *d = &f->device[i];
     const ff_plan_body *body = &f->plan.body[i];
@@ -48,6 +72,7 @@ void ff__server_send_rob(ff_server *f, int i) {
     }
     if (!isnan(size = ff__server_acts(f, FF_FAULT_ROB_LATE, i)))
         late += size;
+    put_signals(f, i, &rob);
     rob.arrival_ns = (uint64_t)llround(1e9 * (d->tick + late));
     for (int n = 0; i == 0 && n < f->plan.bodies && n < FF_RSI_RECORDS; n++)
         rob.record_ns[n] = (uint64_t)llround(1e9 * f->device[n].record_at);
@@ -164,7 +189,7 @@ static ff_pose corrected(const ff_server *f, int i, const ff_rsi_correction *cor
 /* The robot's next command, with its velocity. */
 static void move_to(ff_server *f, int i, ff_pose T) {
     ff_server_device *d = &f->device[i];
-    const bool stuck = !isnan(ff__server_acts(f, FF_FAULT_ROBOT_STUCK, i));
+    const bool stuck = stands(f, i);
     if (stuck && !d->was_stuck)
         d->stuck = d->command.T;
     d->was_stuck = stuck;

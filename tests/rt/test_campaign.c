@@ -345,15 +345,7 @@ static void judge_rest(run *r, int i, long trip) {
     if (!rest || !((rest - from - 1) * T <= allowed + 5.0 * T + 1e-9))
         blame(r, "body%d rests %d cycles after the trip in cycle %ld, allowed %.1f", i,
               rest ? rest - from - 1 : -1, trip, allowed / T + 5.0);
-    /* The second robot has a clock of its own, and its targets are led by what that differs: at most a cycle,
-     * and half of one by which it is answered earlier or later. A robot that was held begins again from rest:
-     * behind its target of 10 mm/s by the path of a stop from there, and overtakes it by no more. A stop in
-     * the middle begins with a cycle's own velocity: A T^2. */
-    const double A = fmin(b->stop[0], b->limit[0][1]);
-    double retreat = 5e-3 + A * T * T + (i ? 1.5 * 0.010 * T : 0.0);
-    for (int n = rest, held = 0; rest && n < t->count; n++)
-        if (!t->at[n].answered && !held++)
-            retreat += 0.010 * 0.5 * (0.010 / A + A / b->limit[0][2]);
+    const double retreat = 5e-3; /* whatever it is stopped or held by meanwhile */
     for (int n = rest; rest && n < t->count; n++)
         if (!(root(ff_vec3_sub(t->at[n].p, t->at[rest].p)) <= retreat)) {
             blame(r, "body%d goes %.6g m after it stood", i, root(ff_vec3_sub(t->at[n].p, t->at[rest].p)));

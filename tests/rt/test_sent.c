@@ -252,6 +252,72 @@ static void test_the_robot_stands_for_a_while(void **state) {
     drop(w);
 }
 
+/* The controller says that it does not move its robot any more, or stops saying so: the run ends at once, and
+ * its name is in the message. Where the robot itself stands and is let go later, it makes no step: what it
+ * is sent has gone back to where it stands. */
+static void test_the_controllers_signals(void **state) {
+    (void)state;
+    static const struct {
+        const char *fault, *of;
+    } each[] = {
+        {"krc-mode, value: 1, from: 0.7", "operating mode"},
+        {"krc-drives, from: 0.7, to: 1.2", "drives"},
+        {"krc-estop, from: 0.7, to: 1.2", "emergency stop"},
+        {"krc-override, value: 50, from: 0.7", "override"},
+        {"krc-override, value: 0, from: 0.7, to: 1.2", "override"},
+        {"krc-program, from: 0.7, to: 1.2", "program"},
+        {"krc-lost, from: 0.7, to: 0.704", "operating mode"},
+        {"krc-lost, value: 1, from: 0.7", "operating mode"},
+        {"krc-lost, value: 2, from: 0.7", "drives"},
+        {"krc-lost, value: 3, from: 0.7", "emergency stop"},
+        {"krc-lost, value: 4, from: 0.7", "override"},
+        {"krc-lost, value: 5, from: 0.7", "program"},
+    };
+    for (size_t n = 0; n < sizeof each / sizeof *each; n++) {
+        char fault[96], says[64];
+        snprintf(fault, sizeof fault, "facility.faults=[{kind: %s}]", each[n].fault);
+        const tried t = {
+            .name = each[n].fault, .code = FF_TRIP_CONTROLLER, .set = {fault, "facility.signals=on"}};
+        wire *w = kept(fast, &t);
+        snprintf(says, sizeof says, "CONTROLLER: %s: ", each[n].of);
+        assert_non_null(strstr(w->rt.run.message, says));
+        assert_int_equal(w->rt.state, FF_STATE_FAULT);
+        assert_true(w->robot[0].last_step < 1e-9 && w->leap < 0.0009);
+        /* seen in the telegram that says so: the run has made no further cycle */
+        assert_true(w->rt.run.safety.ended <= 0.3);
+        drop(w);
+    }
+    /* the same signals all the time, and a telegram without them: nothing happens */
+    const tried on = {.name = "signals", .code = FF_TRIP_FINISHED, .set = {"facility.signals=on"}},
+                off = {.name = "override 0, not said",
+                       .code = FF_TRIP_STANDS,
+                       .set = {FAULT("krc-override, value: 0, from: 0.7, to: 0.94")}};
+    drop(kept(fast, &on));
+    wire *w = kept(fast, &off);
+    assert_true(w->leap < 0.0009);
+    drop(w);
+}
+
+/* A robot that stands while a stop of another cause brings it to rest: when it is let go, it makes no step.
+ */
+static void test_the_robot_stands_in_a_stop(void **state) {
+    (void)state;
+    static const tried cases[] = {
+        {"stands after the run's end", FF_TRIP_STANDS, {FAULT("robot-stuck, from: 1.73, to: 2.4")}, 0, 0},
+        {"stands after a spike",
+         FF_TRIP_SPIKE,
+         {FAULT("ft-spike, value: 300, from: 0.7, to: 0.704}, {kind: robot-stuck, from: 0.72, to: 1.4"),
+          "satellites.body.safety.spike=50"},
+         0,
+         0},
+    };
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        wire *w = kept(fast, &cases[n]);
+        assert_true(w->leap < 0.0009 && w->robot[0].last_step < 1e-9);
+        drop(w);
+    }
+}
+
 /* A sensor that jumps: the robot stops, and at most 5 mm are retreated. */
 static void test_the_sensor_jumps(void **state) {
     (void)state;
@@ -354,6 +420,8 @@ int main(void) {
         cmocka_unit_test(test_losses),
         cmocka_unit_test(test_the_program_restarts),
         cmocka_unit_test(test_the_robot_stands_for_a_while),
+        cmocka_unit_test(test_the_controllers_signals),
+        cmocka_unit_test(test_the_robot_stands_in_a_stop),
         cmocka_unit_test(test_the_sensor_jumps),
         cmocka_unit_test(test_limits_bind_everything),
         cmocka_unit_test(test_the_second_robot_alone),

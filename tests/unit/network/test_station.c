@@ -326,7 +326,7 @@ static void test_a_jump_of_the_counter_does_not_accept_a_late_answer(void **stat
     for (int n = 0; n < 60; n++) {
         send_telegram(0, x, 1.0);
         assert_int_equal(station.wait(station.self, &sample), FF_OK);
-        write_command(0.05, 1u | FF_LED_MOVES | FF_LED_AHEAD);
+        write_command(0.05, 1u | FF_LED_AHEAD);
         take_answer(&sen);
         ff_arm_joints joints = network.body[0].axes.at;
         x = ff_arm_forward(&plan.body[0].arm, &joints).p.x - park.p.x;
@@ -371,7 +371,7 @@ static void test_command_brake_and_end(void **state) {
         send_telegram(0, x, 1.0);
         assert_int_equal(station.wait(station.self, &sample), FF_OK);
         assert_int_equal(sample.found.code, FF_TRIP_NONE);
-        write_command(0.001, 1u | FF_LED_MOVES | FF_LED_AHEAD);
+        write_command(0.001, 1u | FF_LED_AHEAD);
         take_answer(&sen);
         ff_arm_joints joints = network.body[0].axes.at;
         x = ff_arm_forward(&plan.body[0].arm, &joints).p.x - park.p.x; /* a cycle behind */

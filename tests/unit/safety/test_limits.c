@@ -684,11 +684,19 @@ static void test_output_stage_shares_box_and_braking(void **state) {
     ff_safety_config c = wide();
     ff_output_config output = {
         .stop_acceleration = 0.5, .stop_angular_acceleration = 0.75, .acceleration = 9, .jerk = 4.0};
+    output.angular_acceleration = 9;
     ff_safety_set_braking(&c, BODY, &output);
     assert_near(c.limits[BODY].stop_acceleration, 0.5, 0.0);
     assert_near(c.limits[BODY].stop_angular_acceleration, 0.75, 0.0);
     assert_near(c.stop_jerk[BODY], 4.0, 0.0);
     assert_near(c.limits[0].stop_acceleration, 1.0, 0.0);
+    output.acceleration = 0.25; /* a stop accelerates no more than anything else */
+    output.angular_acceleration = 0.125;
+    ff_safety_set_braking(&c, BODY, &output);
+    assert_near(c.limits[BODY].stop_acceleration, 0.25, 0.0);
+    assert_near(c.limits[BODY].stop_angular_acceleration, 0.125, 0.0);
+    output.acceleration = output.angular_acceleration = 9;
+    ff_safety_set_braking(&c, BODY, &output);
     c.origin[BODY] = ff_vec3_make(1, 2, 3);
     ff_safety_set_box(&c, BODY, &output);
     assert_false(output.boxed);

@@ -7,6 +7,8 @@
 
 #define CYCLE (1.0 / 256.0)
 
+#define MOST (0.005 - 2.0 * 0.010 * CYCLE) /* planned at most: a stop in the middle goes on by the rest */
+
 enum { BODY = 1 }; /* its neighbours must not matter */
 
 /* A stop of one body, cycle by cycle. */
@@ -108,7 +110,7 @@ static void test_stop_decides_by_what_is_known(void **state) {
     r.c.stiffness[BODY] = 0.5;
     r.in.force = ff_vec3_make(2, 0, 0);
     cycles_until_done(&r);
-    assert_near(r.in.at.p.x, 0.005, 1e-15);
+    assert_near(r.in.at.p.x, MOST, 1e-15);
 }
 
 /* 4 N on 2000 N/m: 3 mm along the force in steps of 10 mm/s CYCLE, the last one what is left, then at rest.
@@ -161,7 +163,7 @@ static void test_retreat_ends_by_the_force(void **state) {
             ff_stop_step(&r.c, BODY, &r.s, &r.in);
         assert_true(r.s.goes);
         const double left = r.s.left;
-        assert_near(left, 0.005 - 0.010 * CYCLE, 1e-15);
+        assert_near(left, MOST - 0.010 * CYCLE, 1e-15);
         r.in.force.x = next[n].force;
         r.in.force_valid = next[n].valid;
         r.in.at = r.s.target.T;
@@ -190,7 +192,7 @@ static void test_retreat_ends_by_the_force(void **state) {
     r.in.force_valid = true;
     cycles_until_done(&r);
     assert_int_equal(r.s.why, FF_STOP_STILL_PUSHED);
-    assert_near(r.in.at.p.x, 0.005, 1e-12);
+    assert_near(r.in.at.p.x, MOST, 1e-12);
 }
 
 /* It begins and ends with four fifths of the stop's acceleration, and no step of its velocity, the last one
@@ -215,7 +217,7 @@ static void test_retreat_begins_and_ends_slowly(void **state) {
         most = fmax(most, now);
         v = now;
     }
-    assert_near(r.in.at.p.x, 0.005, 2e-9);
+    assert_near(r.in.at.p.x, MOST, 2e-9);
     assert_near(most, 0.010, 1e-12);
     assert_int_equal(r.s.why, FF_STOP_STILL_PUSHED);
     assert_near((double)(cycles - cycles_until_done(&fast)) * CYCLE, 0.010 / a, 3.0 * CYCLE);
@@ -238,8 +240,10 @@ static void test_retreat_stays_in_the_box(void **state) {
         }
 }
 
-/* A robot behind its output stage cannot stand at once: what it is sent stays within the retreat's distance,
- * whatever deceleration and jerk it has for the stop at its end, and all of it is made. */
+/* A robot behind its output stage cannot stand at once: what it is sent stays within 5 mm, whatever
+ * deceleration and jerk it has, whether answers are lost (it is held, and led on from rest) or the force ends
+ * and comes again, so that it is stopped in the middle. Where nothing of that happens all that was planned is
+ * made, and no more. */
 static void test_retreat_of_a_robot_that_brakes_keeps_its_distance(void **state) {
     (void)state;
     ff_rng rng;
@@ -250,17 +254,22 @@ static void test_retreat_of_a_robot_that_brakes_keeps_its_distance(void **state)
         ff_output_state out;
         ff_output_out sent = {.rests = true};
         const double A = exp(ff_rng_range(&rng, log(0.003), log(10.0))),
-                     J = A / exp(ff_rng_range(&rng, log(CYCLE), log(0.1))), far = n % 2 ? 0.0015 : 0.005;
+                     J = A / exp(ff_rng_range(&rng, log(CYCLE), log(0.1))), far = n % 2 ? 0.0015 : MOST;
+        const double less = n % 5 == 4 ? ff_rng_range(&rng, 0.2, 1.0) : 1.0; /* than a stop may have */
         ff_output_default(&o);
         o.cycle = CYCLE;
         o.resolution = 1e-9;
-        o.jerk = r.c.stop_jerk[BODY] = J;
-        o.acceleration = o.stop_acceleration = r.c.limits[BODY].stop_acceleration = A;
+        o.jerk = J;
+        o.stop_acceleration = A / less;
+        o.acceleration = A;
+        ff_safety_set_braking(&r.c, BODY, &o);
         ff_output_reset(&out, ff_pose_identity());
-        r.in.force = n % 2 ? ff_vec3_make(0, -1.2, 1.6) : ff_vec3_make(20, 0, 0);
+        const ff_vec3 force = n % 2 ? ff_vec3_make(0, -1.2, 1.6) : ff_vec3_make(20, 0, 0);
         r.c.stiffness[BODY] = 4000.0;
         double most = 0.0;
         for (int k = 0; k < 20000 && !r.s.done; k++) {
+            const bool gone = n % 4 == 2 && r.s.goes && ff_rng_uniform(&rng) < 0.03;
+            r.in.force = gone ? ff_vec3_zero() : force;
             ff_stop_step(&r.c, BODY, &r.s, &r.in);
             if (r.s.goes)
                 ff_output_target(&out, &r.s.target, k * CYCLE);
@@ -274,10 +283,10 @@ static void test_retreat_of_a_robot_that_brakes_keeps_its_distance(void **state)
             most = fmax(most, ff_vec3_norm(out.pose.p));
         }
         assert_true(r.s.done && r.s.retreats);
-        /* one that was held is led from where it stands: at most a step and a half behind */
-        const double more = n % 3 ? 1e-9 : 1.5 * 0.010 * CYCLE;
-        if (!(most <= far + more) || !(most > far - 2e-8))
-            fail_msg("%g m of %g with %g m/s2, %g m/s3", most, far, A, J);
+        const bool through = n % 3 && n % 4 != 2;
+        const double allowed = through ? far + 1e-9 : far + 2.0 * 0.010 * CYCLE;
+        if (!(most <= allowed) || !(most > far - (through ? 2e-8 : 1e-4)))
+            fail_msg("%d: %g m of %g with %g m/s2, %g m/s3", n, most, far, A, J);
     }
 }
 
