@@ -20,9 +20,11 @@ double ff_environment_normal_force(const ff_contact *contact, double d, double r
     return f < 0.0 ? 0.0 : f;
 }
 
-/* The cavity is every point whose angle from the axis is below half_angle; the rest is material. With
- * z along the axis and rho away from it, the surface's generatrix is g = (cos a, sin a) and the depth
- * rho cos a - z sin a; behind the apex's own normals the apex is the nearest point. */
+/* The cavity is every point whose angle from the axis is below half_angle; the rest, up to the plane of the
+ * mouth at z = depth, is material. With z along the axis and rho away from it, the wall's generatrix is
+ * g = (cos a, sin a) and the depth rho cos a - z sin a; behind the apex's own normals the apex is the nearest
+ * point. In the material the depth is the distance to the nearest surface, which near the rim and outside it
+ * is the face around the mouth: so a tip that comes in through either gains no energy. */
 ff_cone_foot ff_environment_cone(const ff_contact *contact, ff_vec3 p_o) {
     const double ca = cos(contact->half_angle), sa = sin(contact->half_angle);
     const ff_vec3 p = ff_vec3_sub(p_o, contact->apex);
@@ -32,17 +34,18 @@ ff_cone_foot ff_environment_cone(const ff_contact *contact, ff_vec3 p_o) {
     ff_cone_foot out;
     if (along <= 0.0) {
         out.depth = ff_vec3_norm(p);
-        out.along = 0.0;
-        out.foot = contact->apex;
         out.normal = out.depth > 0.0 ? ff_vec3_scale(-1.0 / out.depth, p) : contact->axis;
-        return out;
+    } else {
+        /* on the axis every direction is nearest; the depth is negative there and no force asks */
+        const ff_vec3 e = rho > 0.0 ? ff_vec3_scale(1.0 / rho, across) : ff_vec3_zero();
+        out.depth = rho * ca - z * sa;
+        out.normal = ff_vec3_axpy(-ca, e, ff_vec3_scale(sa, contact->axis));
     }
-    /* on the axis every direction is nearest; the depth is negative there and no force asks */
-    const ff_vec3 e = rho > 0.0 ? ff_vec3_scale(1.0 / rho, across) : ff_vec3_zero();
-    out.depth = rho * ca - z * sa;
-    out.along = along * ca;
-    out.normal = ff_vec3_axpy(-ca, e, ff_vec3_scale(sa, contact->axis));
-    out.foot = ff_vec3_add(p_o, ff_vec3_scale(out.depth, out.normal));
+    if (contact->depth - z < out.depth) {
+        out.depth = contact->depth - z;
+        out.normal = contact->axis;
+    }
+    out.foot = ff_vec3_axpy(out.depth, out.normal, p_o);
     return out;
 }
 
@@ -92,8 +95,6 @@ static bool pair(const ff_contact *contact, const ff_setpoint *robot, ff_environ
     ff_vec3 n_o;
     if (contact->kind == FF_CONTACT_CONE) {
         const ff_cone_foot foot = ff_environment_cone(contact, p_o);
-        if (foot.along > contact->depth) /* the surface ends at the mouth */
-            return false;
         d = foot.depth;
         n_o = foot.normal;
     } else {

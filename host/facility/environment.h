@@ -16,9 +16,8 @@ typedef struct ff_environment_out {
 /* Foot point and depth of a point in a cone's frame (apex at the origin, cavity around `axis`). */
 typedef struct ff_cone_foot {
     double depth;   /* [m] > 0: inside the material */
-    double along;   /* [m] of the foot along the axis, from the apex */
-    ff_vec3 foot;   /* nearest point of the surface */
-    ff_vec3 normal; /* unit, from the material into the cavity */
+    ff_vec3 foot;   /* nearest point of the cavity's wall or of the face around its mouth */
+    ff_vec3 normal; /* unit, out of the material there */
 } ff_cone_foot;
 
 /* What a grasp remembers: the pose it closed at, in the frame of `against`. */

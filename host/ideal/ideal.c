@@ -15,7 +15,10 @@
 #include <nvector/nvector_serial.h>
 #include <sunnonlinsol/sunnonlinsol_fixedpoint.h>
 
-enum { MAX_STALL = 64 }; /* mode changes without progress of time */
+enum {
+    MAX_STALL = 64,   /* mode changes without progress of time */
+    MAX_PIECES = 1024 /* of a step, in which events are looked for */
+};
 #define MAX_STEPS UINT64_C(200000000)
 
 typedef struct solver {
@@ -102,12 +105,22 @@ static const double *state_at(solver *s, double t) {
 /* ----------------------------------------------------------------------------------------------- events --
  */
 
+enum { FORCE_EVENT, GATE_EVENT, FACE_EVENT, EVENTS };
+
 /* Event functions of a unit, by mode: an event is where one becomes positive.
- * OUT: 0 the gate opens. IN: 0 the force ends, 1 the gate closes. LOST: 0 the force returns, 1 the gate
- * closes. */
+ * OUT: the gate opens. IN: the force ends, LOST: it returns; both: the gate closes, a cone's other surface is
+ * nearer. */
+static int events_of(const solver *s, const ff_ideal_unit *unit) {
+    if (unit->mode == FF_IDEAL_OUT)
+        return FORCE_EVENT + 1;
+    return s->scenario->contact[unit->contact].kind == FF_CONTACT_CONE ? EVENTS : FACE_EVENT;
+}
+
 static double event_value(ff_ideal_mode mode, int which, const ff_ideal_value *v) {
-    if (which == 1)
-        return mode == FF_IDEAL_OUT ? -1.0 : -v->gate;
+    if (which == GATE_EVENT)
+        return -v->gate;
+    if (which == FACE_EVENT)
+        return v->past;
     switch (mode) {
     case FF_IDEAL_OUT:
         return v->gate;
@@ -155,23 +168,73 @@ static double locate(solver *s, int unit, int which, double a, double ea, double
     return b;
 }
 
-/* A point that came and went inside one step: depth rising at a, falling at b, not positive at either. Looks
- * for a time between where it is positive; FF_NAN if there is none. */
-static double graze(solver *s, int unit, double a, const ff_ideal_value *va, double b,
-                    const ff_ideal_value *vb) {
-    if (!(va->rate > 0.0 && vb->rate < 0.0))
+/* Whether an event function rises at t, an end of [a, b]. Out of contact that is the approach; otherwise a
+ * difference taken inwards, as the law contains the depth more than once. */
+static bool rises(solver *s, int unit, int which, double t, const ff_ideal_value *v, double a, double b) {
+    const ff_ideal_mode mode = s->problem.unit[unit].mode;
+    if (mode == FF_IDEAL_OUT)
+        return v->rate > 0.0;
+    const double h = 1e-3 * (b - a), other = t - a < b - t ? t + h : t - h;
+    ff_ideal_value beside;
+    const double e = event_at(s, unit, which, other, &beside), here = event_value(mode, which, v);
+    return other > t ? e > here : here > e;
+}
+
+/* An event function that rises at a and falls at b, not positive at either: looks for a time between where it
+ * is positive (a point that only grazes, a force that returns before the release or ends for a moment).
+ * FF_NAN if there is none. */
+static double hump(solver *s, int unit, int which, double a, const ff_ideal_value *va, double b,
+                   const ff_ideal_value *vb) {
+    if (!rises(s, unit, which, a, va, a, b) || rises(s, unit, which, b, vb, a, b))
         return FF_NAN;
     for (int i = 0; i < 60 && b - a > 1e-12 * fmax(1.0, fabs(b)) && !s->failed; i++) {
         const double t = 0.5 * (a + b);
         ff_ideal_value v;
-        if (event_at(s, unit, 0, t, &v) > 0.0)
+        if (event_at(s, unit, which, t, &v) > 0.0)
             return t;
-        if (v.rate > 0.0)
+        if (rises(s, unit, which, t, &v, a, b))
             a = t;
         else
             b = t;
     }
     return FF_NAN;
+}
+
+/* Into how many pieces [a, b] is cut, so that an event function has one hump in each: an eighth of the depth
+ * over which damping grows, of the cone's mouth when its face can be reached. Everything else bends no faster
+ * than the motion, which CVODE's own step resolves. */
+static int pieces(const solver *s, const ff_ideal_unit *unit, double h, const ff_ideal_value *va,
+                  const ff_ideal_value *vb) {
+    const ff_contact *c = &s->scenario->contact[unit->contact];
+    const double speed = fmax(va->speed, vb->speed);
+    double length = HUGE_VAL;
+    if (unit->mode != FF_IDEAL_OUT && unit->axis < 3 && c->damping_depth > 0.0)
+        length = 0.125 * c->damping_depth;
+    if (c->kind == FF_CONTACT_CONE && isfinite(c->depth) && va->gate + 2.0 * speed * h > 0.0)
+        length = fmin(length, 0.125 * c->depth * fmin(1.0, tan(c->half_angle)));
+    return (int)fmin(fmax(ceil(speed * h / length), 1.0), MAX_PIECES);
+}
+
+/* The first event of one kind in a piece; HUGE_VAL: none. */
+static double event_within(solver *s, int unit, int which, double a, const ff_ideal_value *va, double b,
+                           const ff_ideal_value *vb, bool first) {
+    const ff_ideal_mode mode = s->problem.unit[unit].mode;
+    const double ea = event_value(mode, which, va);
+    double eb = event_value(mode, which, vb), end = b;
+    if (eb <= 0.0 && ea <= 0.0) {
+        const double inside = hump(s, unit, which, a, va, b, vb);
+        if (isfinite(inside)) {
+            ff_ideal_value v;
+            end = inside;
+            eb = event_at(s, unit, which, end, &v);
+        }
+    }
+    if (!(eb > 0.0))
+        return HUGE_VAL;
+    if (ea <= 0.0)
+        return locate(s, unit, which, a, ea, end, eb);
+    /* it stood beyond the root by rounding and continues from there */
+    return first && eb > ea && s->stalled < MAX_STALL ? a : HUGE_VAL;
 }
 
 typedef struct event {
@@ -184,43 +247,57 @@ static void find_events(solver *s, double a, const ff_ideal_value *va, double b,
                         event *found) {
     found->t = HUGE_VAL;
     for (int u = 0; u < s->problem.units; u++) {
-        const ff_ideal_mode mode = s->problem.unit[u].mode;
+        const ff_ideal_unit *unit = &s->problem.unit[u];
+        const int n = pieces(s, unit, b - a, &va[u], &vb[u]);
+        ff_ideal_value left = va[u], right;
+        double from = a;
         found->time[u] = HUGE_VAL;
-        for (int which = 0; which < (mode == FF_IDEAL_OUT ? 1 : 2); which++) {
-            const double ea = event_value(mode, which, &va[u]);
-            double eb = event_value(mode, which, &vb[u]), end = b, t = HUGE_VAL;
-            ff_ideal_value v;
-            if (eb <= 0.0 && mode == FF_IDEAL_OUT && ea <= 0.0) {
-                const double inside = graze(s, u, a, &va[u], b, &vb[u]);
-                if (isfinite(inside)) {
-                    end = inside;
-                    eb = event_at(s, u, which, end, &v);
+        for (int i = 1; i <= n && found->time[u] == HUGE_VAL; i++) {
+            const double to = i == n ? b : a + (b - a) * i / n;
+            right = vb[u];
+            if (i < n)
+                event_at(s, u, FORCE_EVENT, to, &right);
+            for (int which = 0; which < events_of(s, unit); which++) {
+                const double t = event_within(s, u, which, from, &left, to, &right, i == 1);
+                if (t < found->time[u]) {
+                    found->time[u] = t;
+                    found->which[u] = which;
                 }
             }
-            if (eb > 0.0) {
-                if (ea <= 0.0)
-                    t = locate(s, u, which, a, ea, end, eb);
-                else if (eb > ea && s->stalled < MAX_STALL)
-                    t = a; /* it stood beyond the root by rounding and continues from there */
-            }
-            if (t < found->time[u]) {
-                found->time[u] = t;
-                found->which[u] = which;
-            }
+            left = right;
+            from = to;
         }
         found->t = fmin(found->t, found->time[u]);
     }
 }
 
+static ff_ideal_mode inside_mode(const ff_ideal_value *v) {
+    return v->force > 0.0 || v->damping == 0.0 ? FF_IDEAL_IN : FF_IDEAL_LOST;
+}
+
 static ff_ideal_mode next_mode(ff_ideal_mode mode, int which, const ff_ideal_value *v) {
     if (mode == FF_IDEAL_OUT)
         return v->rate >= 0.0 || v->force > 0.0 ? FF_IDEAL_IN : FF_IDEAL_LOST;
-    if (which == 1)
+    if (which == GATE_EVENT)
         return FF_IDEAL_OUT;
+    if (which == FACE_EVENT)
+        return inside_mode(v);
     if (mode == FF_IDEAL_LOST)
         return FF_IDEAL_IN;
     /* Without damping the force ends where the depth does. */
     return v->damping == 0.0 || v->gate <= 0.0 ? FF_IDEAL_OUT : FF_IDEAL_LOST;
+}
+
+/* v: the values before the event, which become those of the surface that acts from now on. */
+static void change_mode(solver *s, int u, int which, const double *y, ff_ideal_value *v) {
+    ff_ideal_unit *unit = &s->problem.unit[u];
+    if (unit->mode == FF_IDEAL_OUT)
+        unit->face = v->face;
+    if (which == FACE_EVENT) {
+        unit->face = !unit->face;
+        ff__ideal_values(&s->problem, unit->contact, y, v); /* a cone's one unit */
+    }
+    unit->mode = next_mode(unit->mode, which, v);
 }
 
 static void all_values(const solver *s, const double *y, ff_ideal_value *value) {
@@ -465,8 +542,7 @@ static ff_status stretch(solver *s, double *t, double stop, char *message, size_
             const double same = b + 4.0 * DBL_EPSILON * b;
             for (int u = 0; u < s->problem.units; u++)
                 if (found.time[u] <= same) {
-                    ff_ideal_unit *unit = &s->problem.unit[u];
-                    unit->mode = next_mode(unit->mode, found.which[u], &value[now][u]);
+                    change_mode(s, u, found.which[u], y, &value[now][u]);
                     s->result->events++;
                 }
             ff__ideal_set_grasps(&s->problem, b, y);
@@ -497,9 +573,10 @@ static ff_status solve(solver *s, char *message, size_t size) {
     ff__ideal_set_grasps(&s->problem, t, y);
     all_values(s, y, value);
     for (int u = 0; u < s->problem.units; u++)
-        if (value[u].gate > 0.0)
-            s->problem.unit[u].mode =
-                value[u].force > 0.0 || value[u].damping == 0.0 ? FF_IDEAL_IN : FF_IDEAL_LOST;
+        if (value[u].gate > 0.0) {
+            s->problem.unit[u].face = value[u].face;
+            s->problem.unit[u].mode = inside_mode(&value[u]);
+        }
     note_contacts(s, t, y);
     sample(s, y);
     while (t < s->t_end) {

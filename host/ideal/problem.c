@@ -49,48 +49,67 @@ typedef struct place {
     ff_ideal_value value;
 } place;
 
-/* Cone in the frame of `against`: z along the axis from the apex, rho from the axis. The free side is
- * rho < z tan(a); along a generator the foot point lies s = rho sin a + z cos a from the apex. Behind the
- * apex (s < 0) the nearest point of the surface is the apex itself. */
-static void cone_geometry(const ff_contact *c, ff_vec3 y, double *depth, double *gate, ff_vec3 *n) {
+/* Cone in the frame of `against`: z along the axis from the apex, rho from the axis. The material is what
+ * lies outside the cavity rho < z tan(a) and below the plane of its mouth, z < depth: a tip inside is as deep
+ * as its nearest surface is far, the cavity's wall or the face around the mouth, so the elastic force has a
+ * potential whichever surface was passed. Along a generator the wall's foot point lies s = rho sin a + z cos
+ * a from the apex; behind the apex (s < 0) the nearest point of the wall is the apex itself. */
+typedef struct cone_depths {
+    double wall, face; /* [m] below each */
+    ff_vec3 n;         /* the wall's normal, towards the cavity */
+} cone_depths;
+
+static cone_depths cone_geometry(const ff_contact *c, ff_vec3 y) {
     const double ca = cos(c->half_angle), sa = sin(c->half_angle);
     const ff_vec3 r = ff_vec3_sub(y, c->apex);
     const double z = ff_vec3_dot(r, c->axis);
     const ff_vec3 across = ff_vec3_axpy(-z, c->axis, r);
     const double rho = ff_vec3_norm(across), s = rho * sa + z * ca;
+    cone_depths d = {.face = c->depth - z};
     if (s < 0.0) {
-        *depth = ff_vec3_norm(r); /* not zero, as s is not */
-        *n = ff_vec3_scale(-1.0 / *depth, r);
+        d.wall = ff_vec3_norm(r); /* not zero, as s is not */
+        d.n = ff_vec3_scale(-1.0 / d.wall, r);
     } else {
-        *depth = rho * ca - z * sa;
+        d.wall = rho * ca - z * sa;
         const ff_vec3 out = rho > 0.0 ? ff_vec3_scale(1.0 / rho, across) : ff_vec3_zero();
-        *n = ff_vec3_axpy(-ca, out, ff_vec3_scale(sa, c->axis));
+        d.n = ff_vec3_axpy(-ca, out, ff_vec3_scale(sa, c->axis));
     }
-    *gate = isfinite(c->depth) ? fmin(*depth, c->depth - s * ca) : *depth;
+    return d;
 }
 
-static void point_place(const ff_contact *c, const ff_rigid_state *state, place *p) {
+/* The surface that acts is the unit's until an event changes it; a point that is out meets the nearest. */
+static void point_place(const ff_ideal_problem *problem, int contact, const ff_rigid_state *state, place *p) {
+    const ff_contact *c = &problem->scenario->contact[contact];
+    const ff_ideal_unit *unit = &problem->unit[problem->first_unit[contact]];
     const ff_rigid_state *A = &state[c->body];
     p->x = ff_pose_apply(ff_rigid_pose(A), c->point);
     ff_vec3 u = ff_rigid_point_velocity(A, c->point); /* becomes relative to the surface */
     ff_ideal_value *v = &p->value;
+    v->past = -1.0;
+    v->face = false;
     if (c->kind == FF_CONTACT_WALL) {
         p->n = c->normal;
-        v->depth = v->gate = -ff_vec3_dot(c->normal, ff_vec3_sub(p->x, c->at));
+        v->depth = -ff_vec3_dot(c->normal, ff_vec3_sub(p->x, c->at));
     } else {
         static const ff_rigid_state still = {.attitude = {1, 0, 0, 0}};
         const ff_rigid_state *B = c->against >= 0 ? &state[c->against] : &still;
         const ff_vec3 y = ff_quat_unrotate(B->attitude, ff_vec3_sub(p->x, B->position));
         u = ff_vec3_sub(u, ff_rigid_point_velocity(B, y));
         ff_vec3 n_b = c->normal;
-        if (c->kind == FF_CONTACT_CONE)
-            cone_geometry(c, y, &v->depth, &v->gate, &n_b);
-        else
-            v->depth = v->gate = -ff_vec3_dot(n_b, ff_vec3_sub(y, c->at));
+        if (c->kind == FF_CONTACT_CONE) {
+            const cone_depths d = cone_geometry(c, y);
+            v->face = unit->mode == FF_IDEAL_OUT ? d.face < d.wall : unit->face;
+            v->depth = v->face ? d.face : d.wall;
+            v->past = v->face ? d.face - d.wall : d.wall - d.face;
+            n_b = v->face ? c->axis : d.n;
+        } else
+            v->depth = -ff_vec3_dot(n_b, ff_vec3_sub(y, c->at));
         p->n = ff_quat_rotate(B->attitude, n_b);
     }
+    v->gate = v->depth;
     /* The normal is the gradient of -depth, so the depth grows with the approach along it. */
     v->rate = -ff_vec3_dot(p->n, u);
+    v->speed = ff_vec3_norm(u);
     p->slide = ff_vec3_axpy(v->rate, p->n, u);
     v->damping = damping_at(c->satellite_damping, c->damping_depth, v->depth);
     v->force = c->satellite_stiffness * v->depth + v->damping * v->rate;
@@ -105,7 +124,7 @@ static ff_ideal_value stop_value(const ff_contact *c, const ff_ideal_unit *unit,
     const double x = turns ? phi.a[i] : A->position.a[i],
                  half = (turns ? c->stop_rotation : c->stop_position).a[i];
     const double rate = turns ? A->omega.a[i] : A->velocity.a[i];
-    ff_ideal_value v;
+    ff_ideal_value v = {.past = -1.0};
     v.gate = v.depth = unit->side * x - half;
     v.rate = unit->side * rate;
     v.damping = turns ? c->rotation_damping : damping_at(c->satellite_damping, c->damping_depth, v.depth);
@@ -136,13 +155,15 @@ static hold hold_of(const ff_contact *c, const ff_rigid_state *state) {
 static ff_ideal_value grasp_value(const ff_ideal_problem *problem, int contact, const ff_rigid_state *state) {
     const ff_contact *c = &problem->scenario->contact[contact];
     if (problem->grasp[contact].closed || !problem->grasp[contact].armed)
-        return (ff_ideal_value){.gate = problem->grasp[contact].closed ? 1.0 : -1.0, .force = 1.0};
+        return (ff_ideal_value){
+            .gate = problem->grasp[contact].closed ? 1.0 : -1.0, .force = 1.0, .past = -1.0};
     const hold h = hold_of(c, state);
     const ff_vec3 e = ff_vec3_sub(h.x, c->at);
     const double distance = ff_vec3_norm(e);
     return (ff_ideal_value){.gate = c->reach - distance,
                             .rate = distance > 0.0 ? -ff_vec3_dot(e, h.v) / distance : 0.0,
-                            .force = 1.0};
+                            .force = 1.0,
+                            .past = -1.0};
 }
 
 void ff__ideal_set_grasps(ff_ideal_problem *problem, double t, const double *y) {
@@ -183,7 +204,7 @@ void ff__ideal_values(const ff_ideal_problem *problem, int contact, const double
         return;
     }
     place p;
-    point_place(c, state, &p);
+    point_place(problem, contact, state, &p);
     *value = p.value;
 }
 
@@ -245,7 +266,7 @@ ff_vec3 ff__ideal_contact_load(const ff_ideal_problem *problem, int contact, con
     if (c->kind == FF_CONTACT_GRASP)
         return grasp_load(problem, contact, state, load);
     place p;
-    point_place(c, state, &p);
+    point_place(problem, contact, state, &p);
     F = ff_vec3_scale(p.value.force, p.n);
     if (c->friction > 0.0) {
         const double u2 = ff_vec3_dot(p.slide, p.slide);
@@ -316,7 +337,8 @@ void ff__ideal_derivative(const ff_ideal_problem *problem, double t, const doubl
  */
 
 static void add_unit(ff_ideal_problem *problem, int contact, int axis, double side) {
-    problem->unit[problem->units++] = (ff_ideal_unit){contact, axis, side, FF_IDEAL_OUT};
+    problem->unit[problem->units++] =
+        (ff_ideal_unit){.contact = contact, .axis = axis, .side = side, .mode = FF_IDEAL_OUT};
 }
 
 static ff_status check_contact(const ff_scenario *s, const ff_contact *c, char *message, size_t size) {

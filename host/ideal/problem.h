@@ -30,15 +30,19 @@ typedef struct ff_ideal_unit {
     int axis; /* stops: 0..2 position, 3..5 rotation; -1 otherwise */
     double side;
     ff_ideal_mode mode;
+    bool face; /* cone, not OUT: the face around its mouth acts, not the cavity's wall */
 } ff_ideal_unit;
 
 /* The law of one unit at one state. */
 typedef struct ff_ideal_value {
-    double gate;    /* > 0: the unit can push; equals depth but for a cone's mouth [m] or [rad] */
+    double gate;    /* > 0: the unit can push; the depth but for a grasp [m] or [rad] */
     double depth;   /* d */
     double rate;    /* d' */
     double force;   /* k d + c(d) d', not yet cut at zero [N] or [N m] */
     double damping; /* c(d) */
+    double past;    /* > 0: the cone's other surface is nearer, by so much [m]; -1 where there is no other */
+    bool face;      /* all this is of a cone's face */
+    double speed;   /* of the point relative to the surface, for points [m/s] */
 } ff_ideal_value;
 
 typedef struct ff_ideal_problem {
@@ -60,7 +64,7 @@ ff_status ff__ideal_problem_create(const ff_scenario *scenario, ff_ideal_problem
                                    size_t size);
 void ff__ideal_pack(const ff_rigid_state *state, double *y);
 ff_rigid_state ff__ideal_unpack(const double *y);
-/* Values of all units of one contact, into value[0..]. */
+/* Values of all units of one contact in their present modes, into value[0..]. */
 void ff__ideal_values(const ff_ideal_problem *problem, int contact, const double *y, ff_ideal_value *value);
 /* Adds the wrench of one contact in its present modes to the bodies' loads; returns the force on `body`. */
 ff_vec3 ff__ideal_contact_load(const ff_ideal_problem *problem, int contact, const ff_rigid_state *state,

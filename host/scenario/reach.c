@@ -42,8 +42,8 @@ static double cone_depth(const ff_contact *c, ff_vec3 p) {
     return rho * cos(c->half_angle) - z * sin(c->half_angle);
 }
 
-/* A point beyond the mouth touches nothing: where it is outside the cavity its foot lies no nearer to the
- * apex than itself. Only the part of the path before the mouth has to stay in the cavity. */
+/* A point beyond the mouth touches nothing. Only the part of the path before the mouth has to stay in the
+ * cavity. */
 static double cone_clearance(const ff_contact *c, const line *l, double duration) {
     const double z = ff_vec3_dot(c->axis, ff_vec3_sub(l->from, c->apex)) - l->radius,
                  rate = ff_vec3_dot(c->axis, l->velocity);

@@ -70,7 +70,8 @@ static inline ff__past *ff__history_at(const ff__history *history, int body, uin
 /* ------------------------------------------------------------------------------------------------ place --
  */
 
-/* Cavity of what lies within an angle of the axis; behind the apex the apex is nearest. */
+/* Cavity of what lies within an angle of the axis, in material that ends at the plane of its mouth; behind
+ * the apex the apex is nearest. */
 typedef struct ff__cone {
     ff_vec3 apex;    /* [m] b's axes */
     double cos, sin; /* of half the opening angle */
@@ -78,8 +79,9 @@ typedef struct ff__cone {
 } ff__cone;
 
 /* A tip of body a in a surface of body b (b < 0: fixed in the inertial frame), or a turn of body a. The
- * coordinate s [m] grows into the surface: plane s = -n.tip, tip in b's axes; cone: depth below its wall. A
- * turn's is an angle [rad], -n.(rotation from the start). The force on a is +f along the outward normal. */
+ * coordinate s [m] grows into the surface: plane s = -n.tip, tip in b's axes; cone: depth below its wall or
+ * the face around its mouth, whichever is less. A turn's is an angle [rad], -n.(rotation from the start). The
+ * force on a is +f along the outward normal. */
 typedef struct ff__place {
     bool turn;
     int a, b;
@@ -95,7 +97,6 @@ void ff__place_coordinate(const ff__place *p, ff_quat start, const ff_rigid_stat
 typedef struct ff__touch {
     double s, v;          /* [m], [m/s] into the surface */
     ff_vec3 n, tip, slip; /* inertial: outward normal; tip; its velocity relative to the surface */
-    bool off;             /* beyond the surface's end */
 } ff__touch;
 
 /* Plane or cone. */
@@ -143,9 +144,8 @@ typedef struct ff__actor {
     bool off;        /* does not act in this row */
     double f0, f1;   /* [N] beside the law's at the ends of the cycle; without a law, the force */
     double mobility; /* [1/kg] about what it is along the normal */
-    bool fresh;      /* s, v and there are those of where the bodies stand */
+    bool fresh;      /* s and v are those of where the bodies stand */
     bool rigid;      /* stiffer than the sub-steps can follow */
-    bool there;      /* not beyond the surface's end */
     double s, v;     /* [m], [m/s] into the surface as the sub-step began */
 } ff__actor;
 

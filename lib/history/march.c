@@ -46,8 +46,8 @@ static ff_rigid_state *other(ff__march *w, const ff__place *p) {
     return p->b < 0 ? NULL : &w->x[p->b];
 }
 
-/* Coordinate, its rate and the force's direction (inertial; turn: axis). False beyond the surface's end. */
-static bool reach(const ff__march *w, const ff__actor *z, const ff_rigid_state *a, const ff_rigid_state *b,
+/* Coordinate, its rate and the force's direction (inertial; turn: axis). */
+static void reach(const ff__march *w, const ff__actor *z, const ff_rigid_state *a, const ff_rigid_state *b,
                   double *s, double *v, ff_vec3 *n) {
     if (z->p.cone || z->along) {
         const ff__touch t = ff__place_touch(&z->p, a, b);
@@ -56,11 +56,10 @@ static bool reach(const ff__march *w, const ff__actor *z, const ff_rigid_state *
         if (z->along)
             *n = b ? ff_quat_rotate(b->attitude, *z->along) : *z->along;
         *v = -ff_vec3_dot(*n, t.slip);
-        return !t.off;
+        return;
     }
     ff__place_coordinate(&z->p, z->p.turn ? w->start[z->p.a] : a->attitude, a, b, s, v);
     *n = ff__place_normal(&z->p, b);
-    return true;
 }
 
 static void push(ff__march *w, const ff__place *p, const ff__port *q, double impulse) {
@@ -204,7 +203,8 @@ static double kick(ff__march *w, ff__actor *z, double h, double from, double to)
     ff_vec3 n;
     double s = 0.0, v = 0.0;
     if (z->surface) { /* far from the surface nothing needs the port */
-        if (!reach(w, z, a, b, &s, &v, &n) || !(s > z->surface->x0))
+        reach(w, z, a, b, &s, &v, &n);
+        if (!(s > z->surface->x0))
             return 0.0;
     } else {
         if (!(f_begin + f_end > 0.0))
@@ -250,10 +250,10 @@ static double crossing(ff__march *w, double h) {
             continue;
         ff_vec3 n;
         if (!z->fresh)
-            z->there = reach(w, z, &w->x[z->p.a], other(w, &z->p), &z->s, &z->v, &n);
+            reach(w, z, &w->x[z->p.a], other(w, &z->p), &z->s, &z->v, &n);
         z->fresh = false; /* the bodies move on from here */
         const double gap = z->surface->x0 - z->s, v = z->v;
-        if (z->there && v != 0.0 && gap / v > 1e-9 * h && gap / v < first)
+        if (v != 0.0 && gap / v > 1e-9 * h && gap / v < first)
             first = gap / v;
         if (gap < 0.0 && v < 0.0 && z->surface->law == 0 && z->surface->c > 0.0) {
             /* f' = k v - c mobility f, with the residual taken as it is at the beginning */
@@ -269,7 +269,7 @@ static double crossing(ff__march *w, double h) {
 /* The surface is not reached within T, the turn of the body included; *n: its normal here. */
 static bool is_far(ff__march *w, ff__actor *z, double T, ff_vec3 *n) {
     const ff_rigid_state *a = &w->x[z->p.a], *b = other(w, &z->p);
-    z->there = reach(w, z, a, b, &z->s, &z->v, n);
+    reach(w, z, a, b, &z->s, &z->v, n);
     z->fresh = true;
     double v = z->v;
     if (z->s > z->surface->x0)

@@ -24,23 +24,25 @@ void ff__place_coordinate(const ff__place *p, ff_quat start, const ff_rigid_stat
     *s_dot = -ff_vec3_dot(p->n, v_b);
 }
 
-/* Depth below the cone's wall and the wall's normal there, b's axes. */
-static double below_cone(const ff__place *p, ff_vec3 tip_b, ff_vec3 *n, bool *off) {
+/* Depth below the nearest of the cone's surfaces, its wall and the face around its mouth, and the normal
+ * there, b's axes. */
+static double below_cone(const ff__place *p, ff_vec3 tip_b, ff_vec3 *n) {
     const ff__cone *c = p->cone;
     const ff_vec3 r = ff_vec3_sub(tip_b, c->apex);
     const double z = ff_vec3_dot(p->n, r);
     const ff_vec3 across = ff_vec3_axpy(-z, p->n, r);
     const double rho = ff_vec3_norm(across), along = z * c->cos + rho * c->sin;
-    if (along <= 0.0) {
-        const double depth = ff_vec3_norm(r);
-        *n = depth > 0.0 ? ff_vec3_scale(-1.0 / depth, r) : p->n;
-        return depth;
-    }
-    *off = along * c->cos > c->depth;
-    *n = ff_vec3_scale(c->sin, p->n);
-    if (rho > 0.0)
-        *n = ff_vec3_axpy(-c->cos / rho, across, *n);
-    return rho * c->cos - z * c->sin;
+    const double wall = along > 0.0 ? rho * c->cos - z * c->sin : ff_vec3_norm(r), face = c->depth - z;
+    *n = p->n;
+    if (face < wall)
+        return face;
+    if (along > 0.0) {
+        *n = ff_vec3_scale(c->sin, p->n);
+        if (rho > 0.0)
+            *n = ff_vec3_axpy(-c->cos / rho, across, *n);
+    } else if (wall > 0.0)
+        *n = ff_vec3_scale(-1.0 / wall, r);
+    return wall;
 }
 
 ff__touch ff__place_touch(const ff__place *p, const ff_rigid_state *a, const ff_rigid_state *b) {
@@ -51,7 +53,7 @@ ff__touch ff__place_touch(const ff__place *p, const ff_rigid_state *a, const ff_
         tip_b = ff_quat_unrotate(b->attitude, ff_vec3_sub(t.tip, b->position));
         t.slip = ff_vec3_sub(t.slip, ff_rigid_point_velocity(b, tip_b));
     }
-    t.s = p->cone ? below_cone(p, tip_b, &n, &t.off) : -ff_vec3_dot(n, tip_b);
+    t.s = p->cone ? below_cone(p, tip_b, &n) : -ff_vec3_dot(n, tip_b);
     t.n = b ? ff_quat_rotate(b->attitude, n) : n;
     t.v = -ff_vec3_dot(t.n, t.slip);
     return t;

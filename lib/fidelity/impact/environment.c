@@ -229,7 +229,7 @@ impact_look ff__impact_follow(const impact_model *model, impact_state *state, in
         return asks;
     }
     const ff__touch t = ff__impact_touch(model, index, body);
-    const bool apart = t.off || !(t.s + e->offset > 0.0);
+    const bool apart = !(t.s + e->offset > 0.0);
     if (e->touching || !apart) {
         e->quiet = 0;
         e->last = row;

@@ -85,7 +85,7 @@ static void divide(const impact_model *model, const ff_method_in *in, const impa
         m->force_n[c] = 0.0;
         m->noise[c] = ff__impact_noise(config, state, c);
         const double reach = m->at[c].s + config->set.position_error;
-        if (m->at[c].off || !(reach > 0.0) || count == AT_ONCE)
+        if (!(reach > 0.0) || count == AT_ONCE)
             continue;
         list[count++] = c;
     }

@@ -37,8 +37,7 @@ static double was_inside(const impact_model *model, int contact, double offset, 
     ff_rigid_state body[FF_MAX_BODIES];
     for (int i = 0; i < history->bodies; i++)
         body[i] = ff__history_at(history, i, k)->body;
-    const ff__touch t = ff__impact_touch(model, contact, body);
-    return t.off ? 0.0 : t.s + offset;
+    return ff__impact_touch(model, contact, body).s + offset;
 }
 
 /* Moves the begin of a contact back to the last row in which the satellites stood outside, within the

@@ -307,10 +307,11 @@ static void test_cone_foot_is_nearest_point(void **state) {
     (void)state;
     ff_rng rng;
     ff_rng_seed(&rng, test_seed(), 4);
-    int behind = 0, inside = 0;
+    int behind = 0, inside = 0, faces = 0;
     for (int run = 0; run < test_count(100, 3000); run++) {
-        const ff_contact c = random_pair(&rng, true);
+        ff_contact c = random_pair(&rng, true);
         const ff_vec3 p = ff_vec3_add(c.apex, test_random_vec3(&rng, 0.5));
+        c.depth = FF_INF;
         const ff_cone_foot foot = ff_environment_cone(&c, p);
         /* surface points: apex + s (cos a axis + sin a (cos f e1 + sin f e2)), s >= 0 */
         const ff_vec3 e1 = ff_vec3_unit(
@@ -353,10 +354,23 @@ static void test_cone_foot_is_nearest_point(void **state) {
         assert_int_equal(foot.depth > 0, angle > c.half_angle);
         /* the normal leads from the tip in the material to its foot */
         assert_vec3_near(ff_vec3_axpy(foot.depth, foot.normal, p), foot.foot, 1e-12);
+        /* with a mouth: the face around it where that is nearer, and free beyond it */
+        c.depth = ff_rng_range(&rng, 0.05, 0.5);
+        const ff_cone_foot near = ff_environment_cone(&c, p);
+        const double above = ff_vec3_dot(q, c.axis) - c.depth;
+        if (foot.depth > 0 && above < 0 && -above < best) {
+            assert_near(near.depth, -above, 1e-12);
+            assert_vec3_near(near.normal, c.axis, 1e-12);
+            faces++;
+        } else if (above < 0)
+            assert_vec3_near(near.foot, foot.foot, 1e-12);
+        else
+            assert_true(near.depth <= 0);
+        assert_vec3_near(ff_vec3_axpy(near.depth, near.normal, p), near.foot, 1e-12);
         behind += s < 1e-9;
         inside += foot.depth < 0;
     }
-    assert_true(behind > 5 && inside > 5);
+    assert_true(behind > 5 && inside > 5 && faces > 5);
 }
 
 /* A tip in the cone is pushed back into the cavity, towards axis and mouth; beyond the mouth it is free. */
@@ -385,11 +399,15 @@ static void test_cone_pushes_into_the_cavity(void **state) {
     r[1].T.p = ff_vec3_make(-0.01, 0, 0); /* behind the apex: straight back */
     assert_true(ff_environment_contact(&c, r, &out));
     assert_vec3_near(out.force, ff_vec3_make(10, 0, 0), 1e-12);
-    /* the foot of (x, y) lies at (x + y)/2 along the axis: the surface ends at 0.5 */
-    r[1].T.p = ff_vec3_make(0.49, 0.511, 0);
-    assert_false(ff_environment_contact(&c, r, &out));
-    r[1].T.p = ff_vec3_make(0.49, 0.509, 0);
+    /* near the rim and outside it the face at x = 0.5 is nearer than the wall: 0.01 m below it */
+    r[1].T.p = ff_vec3_make(0.49, 0.51, 0);
     assert_true(ff_environment_contact(&c, r, &out));
+    assert_vec3_near(out.force, ff_vec3_make(10, 0, 0), 1e-12);
+    r[1].T.p = ff_vec3_make(0.49, 0.5, 0); /* 0.01 sqrt(.5) below the wall */
+    assert_true(ff_environment_contact(&c, r, &out));
+    assert_vec3_near(out.force, ff_vec3_make(5, -5, 0), 1e-12);
+    r[1].T.p = ff_vec3_make(0.501, 0.6, 0); /* in front of it: free */
+    assert_false(ff_environment_contact(&c, r, &out));
     c.depth = FF_INF;
     r[1].T.p = ff_vec3_make(49, 52, 0);
     assert_true(ff_environment_contact(&c, r, &out));

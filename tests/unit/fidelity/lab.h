@@ -51,9 +51,13 @@ static inline ff_vec3 lab_force(const ff_world_contact *c, bool satellites, cons
         const double z = ff_vec3_dot(d, c->axis);
         const ff_vec3 across = ff_vec3_axpy(-z, c->axis, d);
         const double rho = ff_vec3_norm(across);
-        depth = z < c->depth ? rho * cos(c->half_angle) - z * sin(c->half_angle) : -1.0;
+        depth = rho * cos(c->half_angle) - z * sin(c->half_angle);
         n = ff_vec3_sub(ff_vec3_scale(sin(c->half_angle), c->axis),
                         ff_vec3_scale(rho > 0.0 ? cos(c->half_angle) / rho : 0.0, across));
+        if (c->depth - z < depth) { /* the face around its mouth */
+            depth = c->depth - z;
+            n = c->axis;
+        }
     }
     if (!(depth > 0.0))
         return ff_vec3_zero();

@@ -22,33 +22,34 @@ static ff_body_view any_body(void) {
     return view;
 }
 
-/* Depth below the wall: the distance to the nearest point of the wall's line in the tip's own meridian, which
- * is found by trying them all. Positive outside of the cavity. */
+/* Depth: the distance to the nearest point of the wall's line in the tip's own meridian, which is found by
+ * trying them all, or to the face around the mouth. Positive outside of the cavity and below the face. */
 static void test_cone_is_the_nearest_of_its_points(void **unused) {
     (void)unused;
     const ff_rigid_state b = {.attitude = {1, 0, 0, 0}};
+    int faces = 0;
     for (int n = 0; n < 200; n++) {
-        const double half = ff_rng_range(&rng, 0.1, 1.4), length = 0.5;
+        const double half = ff_rng_range(&rng, 0.1, 1.4), length = ff_rng_range(&rng, 0.05, 0.5);
         const ff__cone cone = {any(0.2), cos(half), sin(half), length};
         const ff__place p = {.b = -1, .n = ff_vec3_unit(any(1.0)), .cone = &cone};
         const ff_rigid_state a = {.position = ff_vec3_add(cone.apex, any(0.4)), .attitude = {1, 0, 0, 0}};
         const ff__touch t = ff__place_touch(&p, &a, n % 2 ? &b : NULL);
         const ff_vec3 r = ff_vec3_sub(a.position, cone.apex);
         const double z = ff_vec3_dot(p.n, r), rho = ff_vec3_norm(ff_vec3_axpy(-z, p.n, r));
-        double least = FF_INF, at = 0.0;
+        double least = FF_INF;
         for (int i = 0; i <= 20000; i++) {
             const double d = 1e-4 * i, gap = hypot(rho - d * cone.sin, z - d * cone.cos);
-            if (gap < least) {
-                least = gap;
-                at = d;
-            }
+            least = fmin(least, gap);
         }
-        assert_near(fabs(t.s), least, 1e-4);
-        assert_int_equal(t.s > 0.0, atan2(rho, z) > half);
-        if (fabs(at * cone.cos - length) > 2e-4)
-            assert_int_equal(t.off, at * cone.cos > length);
+        const bool outside = atan2(rho, z) > half, face = length - z < (outside ? least : -least);
+        assert_int_equal(t.s > 0.0, outside && z < length);
+        assert_near(t.s, face ? length - z : outside ? least : -least, 1e-4);
+        if (face)
+            assert_vec3_near(t.n, p.n, 1e-12);
+        faces += face && t.s > 0.0;
         assert_near(ff_vec3_norm(t.n), 1.0, 1e-12);
     }
+    assert_true(faces > 3);
     const ff__cone cone = {ff_vec3_zero(), 0.5, sqrt(0.75), 1.0};
     const ff__place p = {.b = -1, .n = ff_vec3_make(0, 0, 1), .cone = &cone};
     const ff_rigid_state apex = {.attitude = {1, 0, 0, 0}},
