@@ -194,7 +194,7 @@ def campaign(what, crash, status, message):
     m = whole("out/two")
     if "fail-memory" in crash and "memory" in open("out/two/results.csv").read():
         return  # a sample that had none is a row with that reason
-    if again != 0 or not isinstance(m, dict) or m["results"]["results.csv"] != tables["campaign"]:
+    if again != 0 or not isinstance(m, dict) or m["results"]["results.csv"] != tables["results.csv"]:
         fail("%s: continued: %d %s %s" % (what, again, message, m))
 
 
@@ -306,7 +306,7 @@ def prepare():
     open("campaign/c.yaml", "w").write("name: two\nbase: %s\nmethods: [direct, tdpa]\nkeep: {worst: 1}\nvary: {time.duration: {list: [0.03, 0.05]}}\n" % scenario)
     restore("campaign")
     call(CASES[campaign][1])
-    made = {"campaign": whole("out/two")["results"]["results.csv"]}
+    made = {"results.csv": whole("out/two")["results"]["results.csv"]}
     os.chdir(home)
     restore("exported")
     call(CASES[exported][1])

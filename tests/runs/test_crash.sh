@@ -7,7 +7,7 @@ export FF_PORTS=${TMPDIR:-/tmp}
 need python3
 seed=${FF_SEED:-$(($(date +%s%N) % 1000000000))}
 echo "seed $seed (FF_SEED repeats it)"
-count=32
+count=24
 [ -z "${FF_TEST_LONG:-}" ] || [ "$FF_TEST_LONG" = 0 ] || count=0
 python3 "$FF_SOURCE_DIR/tests/runs/crash.py" "$FREEFLOAT" "$FF_BUILD_DIR/tests/crash.so" "$FF_SOURCE_DIR/scenarios/wall.yaml" \
   "${FF_CRASHES:-$count}" "${FF_CRASH_SECONDS:-900}" "$seed" "${1:-}"
