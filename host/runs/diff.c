@@ -67,14 +67,18 @@ static void compare_summaries(comparison *c, const char *file) {
     ff_tree tree[2] = {{0}, {0}};
     ff_node *root[2] = {NULL, NULL};
     ff_tree_error error;
-    bool good = true;
-    for (int i = 0; i < 2 && good; i++) {
+    ff_status status = FF_OK;
+    for (int i = 0; i < 2 && status == FF_OK; i++) {
         size_t length;
-        good = ff__run_join(path, c->folder[i], file) &&
-               ff_file_read(path, SUMMARY_BYTES, &text[i], &length, NULL, 0) == FF_OK &&
-               ff_tree_parse(&tree[i], text[i], length, NULL, &root[i], &error) == FF_OK && root[i];
+        status = ff__run_join(path, c->folder[i], file)
+                     ? ff_file_read(path, SUMMARY_BYTES, &text[i], &length, NULL, 0)
+                     : FF_ERR_IO;
+        if (status == FF_OK)
+            status = ff_tree_parse(&tree[i], text[i], length, NULL, &root[i], &error);
     }
-    if (good)
+    if (status == FF_ERR_MEMORY)
+        c->status = status;
+    else if (status == FF_OK && root[0] && root[1])
         compare_values(c, "value", "", root[0], root[1]);
     else
         report(c, "value", file, "cannot be compared value by value", "-");
@@ -153,5 +157,6 @@ ff_status ff_runs_diff(const char *a, const char *b, ff_run_take *take, void *us
     }
     ff_manifest_free(&x);
     ff_manifest_free(&y);
+    status = status == FF_OK ? c.status : status;
     return status == FF_OK || status == FF_ERR_MEMORY ? status : FF_ERR_FORMAT;
 }

@@ -2,6 +2,7 @@
 #include "runs/list.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,10 +37,13 @@ static bool is_linked(const char *name, const char *id) {
     return strcmp(target, wanted) == 0;
 }
 
-static void describe(ff_run_entry *e) {
+/* False: no memory. */
+static bool describe(ff_run_entry *e) {
     ff_manifest m;
     struct stat info;
     const ff_status status = ff_manifest_read(e->path, &m);
+    if (status == FF_ERR_MEMORY)
+        return false;
     const char *state = ff_manifest_text(&m, "state");
     snprintf(e->state, sizeof e->state, "%s",
              ff__run_locked(e->path)              ? "running"
@@ -56,9 +60,11 @@ static void describe(ff_run_entry *e) {
         gmtime_r(&info.st_mtime, &t);
         strftime(e->started, sizeof e->started, "%Y-%m-%dT%H:%M:%SZ", &t);
     }
-    ff__run_files(e->path, add_size, (void *[]){e->path, &e->bytes});
+    errno = 0;
+    const bool sized = ff__run_files(e->path, add_size, (void *[]){e->path, &e->bytes}) || errno != ENOMEM;
     e->linked = is_linked(e->name, e->id);
     ff_manifest_free(&m);
+    return sized;
 }
 
 static int by_start(const void *a, const void *b) {
@@ -71,8 +77,9 @@ static bool add_name(ff_run_list *list, const char *name) {
     char base[FF_FILE_PATH];
     struct dirent **entry;
     snprintf(base, sizeof base, FF_RUNS_ROOT "/%s", name);
+    errno = 0;
     const int count = scandir(base, &entry, is_plain, alphasort);
-    bool good = true;
+    bool good = count >= 0 || errno != ENOMEM;
     for (int i = 0; i < count; i++) {
         struct stat info;
         ff_run_entry e = {.linked = false};
@@ -83,8 +90,8 @@ static bool add_name(ff_run_list *list, const char *name) {
             ff_run_entry *grown = realloc(list->entry, ((size_t)list->count + 1) * sizeof *grown);
             good = grown != NULL;
             if (good) {
-                describe(&e);
                 list->entry = grown;
+                good = describe(&e);
                 list->entry[list->count++] = e;
             }
         }
@@ -104,7 +111,9 @@ ff_status ff_runs_list(const char *name, ff_run_list *list) {
         good = add_name(list, plain);
     } else {
         struct dirent **entry;
+        errno = 0;
         const int count = scandir(FF_RUNS_ROOT, &entry, is_plain, alphasort);
+        good = count >= 0 || errno != ENOMEM;
         for (int i = 0; i < count; i++) {
             good = good && add_name(list, entry[i]->d_name);
             free(entry[i]);
@@ -149,19 +158,24 @@ bool ff_runs_find(const char *word, char path[FF_FILE_PATH]) {
 /* --------------------------------------------------------------------------------------------- pruning -- */
 
 /* Under its lock, so that nobody begins to write, and once it is certain that nothing shows it; first out of
- * sight, so that half of it is never taken for a run. */
-static bool remove_run(const ff_run_entry *e) {
+ * sight, so that half of it is never taken for a run. FF_ERR_LIMIT: it is written or shown by now; FF_ERR_IO
+ * with errno. */
+static ff_status remove_run(const ff_run_entry *e) {
     char who[8], gone[FF_FILE_PATH];
     int lock;
-    if (ff__run_lock(e->path, &lock, who, sizeof who) != FF_OK)
-        return false;
+    errno = 0;
+    const ff_status locked = ff__run_lock(e->path, &lock, who, sizeof who);
+    if (locked != FF_OK)
+        return locked == FF_ERR_IO && errno == ENOENT ? FF_ERR_LIMIT : locked; /* someone else removed it */
     const bool shown = is_linked(e->name, e->id);
     const int n = snprintf(gone, sizeof gone, FF_RUNS_ROOT "/%s/.gone-%s", e->name, e->id);
     const bool good = !shown && n > 0 && n < (int)sizeof gone && rename(e->path, gone) == 0;
+    const int error = errno;
     ff__run_unlock(good ? gone : e->path, &lock);
     if (good)
         ff__run_remove(gone, false);
-    return good;
+    errno = error;
+    return good ? FF_OK : shown ? FF_ERR_LIMIT : FF_ERR_IO;
 }
 
 /* What processes that were killed left half made or half removed. */
@@ -200,8 +214,13 @@ ff_status ff_runs_prune(const ff_runs_prune_config *config) {
         bool old = cut && config->incomplete;
         if (!cut && strcmp(e->state, "running") != 0)
             old = ++complete > config->keep;
-        if (old && !e->linked && (config->dry || remove_run(e)) && config->removed)
+        if (!old || e->linked)
+            continue;
+        const ff_status status = config->dry ? FF_OK : remove_run(e);
+        if (status == FF_OK && config->removed)
             config->removed(config->user, e);
+        if (status == FF_ERR_IO && config->failed)
+            config->failed(config->user, e, errno);
     }
     ff_runs_free(&list);
     return FF_OK;

@@ -1,4 +1,5 @@
 /* runs/verify.c - is a run what its manifest says, and does its log give the same bits again. */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -137,7 +138,12 @@ ff_status ff_runs_verify(const char *folder, const ff_catalog *catalog, ff_run_t
     for (const ff_node *n = v.results && v.results->kind == FF_NODE_MAP ? v.results->child : NULL; n;
          n = n->next)
         check_result(&v, n);
-    ff__run_files(folder, check_other, &v);
+    errno = 0;
+    const bool walked = ff__run_files(folder, check_other, &v);
+    const int error = errno;
     ff_manifest_free(&m);
-    return FF_OK;
+    if (walked)
+        return FF_OK;
+    return ff_refuse(error == ENOMEM ? FF_ERR_MEMORY : FF_ERR_FORMAT, message, size,
+                     "its files cannot be listed (%s)", strerror(error));
 }

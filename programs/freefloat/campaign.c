@@ -324,8 +324,10 @@ int ff_cmd_campaign(int argc, char **argv) {
     }
     char message[2048], warnings[4096];
     ff_campaign *c = calloc(1, sizeof *c);
-    if (!c)
+    if (!c) {
+        ff_cli_error("freefloat campaign: no memory");
         return FF_EXIT_FAILED;
+    }
     /* before there are ranks: a method library makes this a process of its own, which MPI would not survive
      */
     const bool bad = ff_campaign_load(o.file, &ff_catalog_libraries, c, message, sizeof message, warnings,

@@ -102,8 +102,10 @@ int ff_cmd_check(int argc, char **argv) {
         return FF_EXIT_USAGE;
     }
     verdict *v = calloc(1, sizeof *v);
-    if (!v)
+    if (!v) {
+        ff_cli_error("freefloat check: no memory");
         return FF_EXIT_FAILED;
+    }
     const ff_scenario_options load = {.set = sets,
                                       .sets = count,
                                       .method = method,

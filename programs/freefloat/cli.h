@@ -85,6 +85,7 @@ bool ff_cli_interrupted(void);
 enum { FF_TABLE_COLUMNS = 16 };
 typedef struct ff_table {
     int columns, rows, capacity;
+    bool failed; /* no memory for a line */
     char (*cell)[96];
 } ff_table;
 

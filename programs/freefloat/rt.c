@@ -391,9 +391,10 @@ static char *real_time_json(const desk *d) {
     return ff_json_take(&json);
 }
 
+/* Whether the loop was begun and anybody answered. */
 static bool heard(const desk *d) {
-    bool any = false;
-    for (int i = 0; i < d->scenario->satellites; i++)
+    bool any = !d->scenario; /* it was not: there is another reason */
+    for (int i = 0; d->scenario && i < d->scenario->satellites; i++)
         any = any || d->result.robots[i].received || d->result.sensors[i].received;
     return any;
 }

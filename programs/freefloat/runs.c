@@ -23,7 +23,8 @@ static const char help[] =
     "  --dry-run          prune: says what would go, removes nothing\n"
     "  --json             print JSON instead of a table\n"
     "  --quiet            print nothing but errors\n\n"
-    "exit status: 0 done, also where two runs differ; 1 no memory, 2 bad usage or no such run\n"
+    "exit status: 0 done, also where two runs differ; 1 no memory, or a run cannot be removed,\n"
+    "2 bad usage or no such run\n"
     "example: freefloat runs wall && freefloat runs prune wall --keep 5\n";
 
 static void size_text(uint64_t bytes, char text[24]) {
@@ -62,7 +63,7 @@ typedef struct output {
     bool json, quiet;
     ff_json text;
     ff_table table;
-    int count;
+    int count, failed;
 } output;
 
 static void begin(output *o, int columns, const char *head) {
@@ -73,7 +74,7 @@ static void begin(output *o, int columns, const char *head) {
 }
 
 static int end(output *o, const char *nothing) {
-    int status = FF_EXIT_DONE;
+    int status = o->table.failed ? FF_EXIT_FAILED : FF_EXIT_DONE;
     ff_json_close(&o->text, ']');
     if (o->json)
         status = ff_cli_json(ff_json_take(&o->text));
@@ -93,6 +94,12 @@ static void take_entry(void *user, const ff_run_entry *e) {
     o->count++;
     put_entry(&o->text, e);
     add_row(&o->table, e);
+}
+
+static void take_failure(void *user, const ff_run_entry *e, int error) {
+    output *o = user;
+    o->failed++;
+    ff_cli_error("%s: cannot be removed (%s)", e->path, strerror(error));
 }
 
 static void take_finding(void *user, const ff_run_finding *f) {
@@ -126,6 +133,8 @@ static int diff(const char *a, const char *b, output *o) {
     }
     begin(o, 1, "");
     const ff_status status = ff_runs_diff(path[0], path[1], take_finding, o);
+    if (status != FF_OK)
+        ff_cli_error("freefloat runs diff: %s", ff_status_text(status));
     const int printed = end(o, "nothing differs");
     return status == FF_OK ? printed : FF_EXIT_FAILED;
 }
@@ -142,12 +151,15 @@ static int prune(const char *name, double keep, bool incomplete, bool dry, outpu
                                          .incomplete = incomplete,
                                          .dry = dry,
                                          .removed = take_entry,
+                                         .failed = take_failure,
                                          .user = o};
     const ff_status status = ff_runs_prune(&config);
+    if (status != FF_OK)
+        ff_cli_error("freefloat runs prune: no memory");
     if (!o->json && !o->quiet && o->count)
         printf("%s:\n", dry ? "would be removed" : "removed");
     const int printed = end(o, "nothing to remove");
-    return status == FF_OK ? printed : FF_EXIT_FAILED;
+    return status == FF_OK && !o->failed ? printed : FF_EXIT_FAILED;
 }
 
 static int list(const char *name, output *o) {

@@ -14,8 +14,11 @@ void ff_table_add(ff_table *table, const char *format, ...) {
     if (table->rows == table->capacity) {
         const int capacity = table->capacity ? 2 * table->capacity : 16;
         void *cell = realloc(table->cell, (size_t)(capacity * table->columns) * sizeof *table->cell);
-        if (!cell)
+        if (!cell) {
+            ff_cli_error("no memory for a line of the table");
+            table->failed = true;
             return;
+        }
         table->cell = cell;
         table->capacity = capacity;
     }
