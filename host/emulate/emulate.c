@@ -1,5 +1,6 @@
 #include "emulate/bounds.h"
 #include "emulate/emulate.h"
+#include "ideal/vector.h"
 #include "text/message.h"
 
 #include <cvode/cvode.h>
@@ -357,6 +358,7 @@ static ff_status start_side(run *r, system_side *side) {
         side->touch.pushing = force > 0.0;
     }
     side->vector = N_VMake_Serial((sunindextype)side->size, side->y, r->sun);
+    ff_vector_quicken(side->vector);
     side->cvode = CVodeCreate(CV_ADAMS, r->sun);
     if (!side->vector || !side->cvode)
         return FF_ERR_MEMORY;
