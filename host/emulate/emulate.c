@@ -1,6 +1,7 @@
 /* An emulation: robot and controller beside the target itself, integrated to the solver's tolerance between
  * contacts and samples. */
 #include "emulate/internal.h"
+#include "ideal/vector.h"
 #include "text/message.h"
 
 #include <cvode/cvode.h>
@@ -63,6 +64,7 @@ static ff_status start_side(run *r, system_side *side) {
         side->touch.pushing = force > 0.0;
     }
     side->vector = N_VMake_Serial((sunindextype)side->size, side->y, r->sun);
+    ff_vector_quicken(side->vector);
     side->cvode = CVodeCreate(CV_ADAMS, r->sun);
     if (!side->vector || !side->cvode)
         return FF_ERR_MEMORY;

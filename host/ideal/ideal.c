@@ -5,6 +5,7 @@
  * must not fire again; a point that only grazes a surface inside one long step has no sign change at the
  * step's ends; and the simultaneous events of several contacts must change together. */
 #include "ideal/problem.h"
+#include "ideal/vector.h"
 
 #include <float.h>
 #include <stdio.h>
@@ -607,6 +608,8 @@ static bool create_solver(solver *s) {
         return false;
     s->y = N_VNew_Serial(s->n, s->context);
     s->scratch = N_VNew_Serial(s->n, s->context);
+    ff_vector_quicken(s->y);
+    ff_vector_quicken(s->scratch);
     s->cvode = CVodeCreate(CV_ADAMS, s->context);
     if (!s->y || !s->scratch || !s->cvode)
         return false;

@@ -3,10 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#ifdef __x86_64__
+#include <cpuid.h>
+#include <immintrin.h>
+#endif
 
 static const uint32_t K[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
@@ -57,6 +62,67 @@ static void block(uint32_t H[8], const unsigned char *M) {
         H[i] += v[i];
 }
 
+void ff__sha256_blocks(uint32_t H[8], const unsigned char *M, size_t count) {
+    for (; count; count--, M += 64)
+        block(H, M);
+}
+
+#ifdef __x86_64__
+/* The same by the processor's own instructions, some twelve times faster: a report or a log is hashed whole.
+ * A register holds a, b, e, f, the other c, d, g, h, first letter highest; two rounds at a time exchange
+ * their roles. */
+__attribute__((target("sha,sse4.1"))) static void blocks_by_instruction(uint32_t H[8], const unsigned char *M,
+                                                                        size_t count) {
+    const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0b, 0x0405060700010203); /* big-endian words */
+    const __m128i badc = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)(const void *)H), 0xb1),
+                  efgh = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)(const void *)(H + 4)), 0x1b);
+    __m128i abef = _mm_alignr_epi8(badc, efgh, 8), cdgh = _mm_blend_epi16(efgh, badc, 0xf0);
+    for (; count; count--, M += 64) {
+        const __m128i abef_before = abef, cdgh_before = cdgh;
+        __m128i W[4];
+        for (int i = 0; i < 4; i++)
+            W[i] = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(const void *)(M + 16 * i)), swap);
+#pragma GCC unroll 16
+        for (int i = 0; i < 16; i++) {
+            const __m128i w = W[i % 4], next = W[(i + 1) % 4], last = W[(i + 3) % 4],
+                          sum = _mm_add_epi32(w, _mm_loadu_si128((const __m128i *)(const void *)(K + 4 * i)));
+            cdgh = _mm_sha256rnds2_epu32(cdgh, abef, sum);
+            abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(sum, 0x0e));
+            W[i % 4] = _mm_sha256msg2_epu32(
+                _mm_add_epi32(_mm_sha256msg1_epu32(w, next), _mm_alignr_epi8(last, W[(i + 2) % 4], 4)), last);
+        }
+        abef = _mm_add_epi32(abef, abef_before);
+        cdgh = _mm_add_epi32(cdgh, cdgh_before);
+    }
+    const __m128i feba = _mm_shuffle_epi32(abef, 0x1b), dchg = _mm_shuffle_epi32(cdgh, 0xb1);
+    _mm_storeu_si128((__m128i *)(void *)H, _mm_blend_epi16(feba, dchg, 0xf0));
+    _mm_storeu_si128((__m128i *)(void *)(H + 4), _mm_alignr_epi8(dchg, feba, 8));
+}
+
+static bool has_instruction(void) {
+    unsigned a, b, c, d;
+    if (!__get_cpuid(1, &a, &b, &c, &d) || !(c & bit_SSE4_1))
+        return false;
+    return __get_cpuid_count(7, 0, &a, &b, &c, &d) && b & bit_SHA;
+}
+#endif
+
+static void blocks(uint32_t H[8], const unsigned char *M, size_t count) {
+#ifdef __x86_64__
+    static atomic_int known; /* 1: no, 2: yes */
+    int now = atomic_load_explicit(&known, memory_order_relaxed);
+    if (now == 0) {
+        now = has_instruction() ? 2 : 1;
+        atomic_store_explicit(&known, now, memory_order_relaxed);
+    }
+    if (now == 2) {
+        blocks_by_instruction(H, M, count);
+        return;
+    }
+#endif
+    ff__sha256_blocks(H, M, count);
+}
+
 void ff_sha256_begin(ff_sha256_state *s) {
     *s = (ff_sha256_state){.H = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c,
                                  0x1f83d9ab, 0x5be0cd19}};
@@ -73,12 +139,11 @@ void ff_sha256_add(ff_sha256_state *s, const void *bytes, size_t size) {
         size -= n;
         held += n;
         if (held == 64)
-            block(s->H, s->held);
+            blocks(s->H, s->held, 1);
     }
-    for (; size >= 64; at += 64, size -= 64)
-        block(s->H, at);
-    if (size)
-        memcpy(s->held, at, size);
+    blocks(s->H, at, size / 64);
+    if (size % 64)
+        memcpy(s->held, at + size / 64 * 64, size % 64);
 }
 
 void ff_sha256_end(ff_sha256_state *s, char text[FF_SHA256_TEXT]) {
@@ -89,9 +154,7 @@ void ff_sha256_end(ff_sha256_state *s, char text[FF_SHA256_TEXT]) {
     const size_t end = left < 56 ? 64 : 128;
     for (size_t i = 0; i < 8; i++)
         tail[end - 1 - i] = (unsigned char)(s->size * 8 >> 8 * i);
-    block(s->H, tail);
-    if (end == 128)
-        block(s->H, tail + 64);
+    blocks(s->H, tail, end / 64);
     for (int i = 0; i < 8; i++)
         snprintf(text + 8 * i, 9, "%08x", s->H[i]);
 }

@@ -23,4 +23,8 @@ void ff_sha256_end(ff_sha256_state *s, char text[FF_SHA256_TEXT]);
  * with errno; text is empty then. */
 ff_status ff_sha256_file(const char *path, bool sync, char text[FF_SHA256_TEXT], uint64_t *size);
 
+/* The standard's own arithmetic on blocks of 64 bytes, for processors without instructions for it and for
+ * comparison. */
+void ff__sha256_blocks(uint32_t H[8], const unsigned char *M, size_t count);
+
 #endif

@@ -1,5 +1,8 @@
 /* What ff_ideal_solve promises beyond physics: records, progress, errors, bad input. */
+#include "ideal/vector.h"
 #include "ideal_support.h"
+
+#include <nvector/nvector_serial.h>
 
 static ff_status try_solve(const ff_scenario *s, char *message, size_t size) {
     ff_ideal_result r;
@@ -241,6 +244,78 @@ static void test_simultaneous_contacts(void **state) {
     ff_ideal_free(&r);
 }
 
+/* Factors as CVODE uses them: anything, one and its opposite, the same twice, opposites, nothing. */
+static double draw_factor(ff_rng *rng, double other) {
+    const double some[] = {1.0, -1.0, 0.0, other, -other};
+    const uint64_t i = ff_rng_next(rng) % 10;
+    return i < 5 ? some[i] : ff_rng_range(rng, -3.0, 3.0);
+}
+
+static void draw_vector(ff_rng *rng, N_Vector v) {
+    for (sunindextype i = 0; i < NV_LENGTH_S(v); i++)
+        NV_Ith_S(v, i) = ff_rng_next(rng) % 8
+                             ? ff_rng_range(rng, -1.0, 1.0) * pow(10.0, ff_rng_range(rng, -9.0, 9.0))
+                             : 0.0;
+}
+
+/* Each operation gives the bits of SUNDIALS' own, in place, too, and clones have it. */
+static void test_vectors_have_the_bits_of_sundials(void **state) {
+    (void)state;
+    enum { TERMS = 14 };
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 7);
+    SUNContext context;
+    assert_int_equal(SUNContext_Create(NULL, &context), 0);
+    ff_vector_quicken(NULL);
+    for (int trial = 0; trial < 300; trial++) {
+        const sunindextype n = 1 + (sunindextype)(ff_rng_next(&rng) % 27);
+        N_Vector x[2][TERMS], z[2];
+        z[0] = N_VNew_Serial(n, context);
+        z[1] = N_VClone(z[0]);
+        ff_vector_quicken(z[1]);
+        for (int k = 0; k < TERMS; k++) {
+            x[0][k] = N_VClone(z[0]);
+            x[1][k] = N_VClone(z[1]);
+            draw_vector(&rng, x[0][k]);
+            memcpy(NV_DATA_S(x[1][k]), NV_DATA_S(x[0][k]), (size_t)n * sizeof(double));
+        }
+        assert_ptr_not_equal(x[0][0]->ops->nvlinearsum, x[1][0]->ops->nvlinearsum);
+        double c[TERMS];
+        for (int k = 0; k < TERMS; k++)
+            c[k] = draw_factor(&rng, k ? c[k - 1] : 1.0);
+        const int what = trial % 6, count = 1 + (int)(ff_rng_next(&rng) % TERMS);
+        double norm[2] = {0.0, 0.0};
+        for (int own = 0; own < 2; own++) {
+            N_Vector *v = x[own], to = z[own];
+            N_VConst(0.0, to);
+            if (what == 0)
+                N_VLinearSum(c[0], v[0], c[1], v[1], to);
+            else if (what == 1)
+                N_VLinearSum(c[0], v[0], c[1], v[1], to = v[count % 2]);
+            else if (what == 2)
+                N_VScale(c[0], v[0], count % 2 ? to : (to = v[0]));
+            else if (what == 3)
+                N_VLinearCombination(count, c, v, to);
+            else if (what == 4)
+                N_VLinearCombination(count, c, v, to = v[0]);
+            else
+                norm[own] = N_VWrmsNorm(v[0], v[1]);
+            if (own == 0)
+                memcpy(NV_DATA_S(z[0]), NV_DATA_S(to), (size_t)n * sizeof(double));
+            else if (memcmp(NV_DATA_S(z[0]), NV_DATA_S(to), (size_t)n * sizeof(double)) != 0)
+                fail_msg("operation %d, %ld elements, %d terms, factors %g %g", what, (long)n, count, c[0],
+                         c[1]);
+        }
+        assert_memory_equal(&norm[0], &norm[1], sizeof norm[0]);
+        for (int own = 0; own < 2; own++) {
+            for (int k = 0; k < TERMS; k++)
+                N_VDestroy(x[own][k]);
+            N_VDestroy(z[own]);
+        }
+    }
+    SUNContext_Free(&context);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_solve_bad_input_is_refused_with_a_sentence),
@@ -250,6 +325,7 @@ int main(void) {
         cmocka_unit_test(test_records_merge_short_gaps),
         cmocka_unit_test(test_starts_inside),
         cmocka_unit_test(test_simultaneous_contacts),
+        cmocka_unit_test(test_vectors_have_the_bits_of_sundials),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
