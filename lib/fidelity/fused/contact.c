@@ -353,8 +353,12 @@ void ff__fused_sweep(fused_state *state) {
             const fused_contact *y = &state->contact[o];
             needed |= (y->open || y->closing) && (group >> y->a & 1u) && y->anchor < x->end;
         }
-        if (!needed)
-            x->settled = false;
+        if (needed)
+            continue;
+        x->settled = false;
+        for (int i = 0; i < FF_MAX_BODIES; i++)
+            if ((i == x->a || i == x->b) && state->dropped[i] < x->end)
+                state->dropped[i] = x->end;
     }
 }
 
@@ -458,7 +462,7 @@ static void unite(const fused_model *model, fused_state *state, const fused_cont
             continue;
         if (o->a != last->a && o->b != last->a && o->a != last->b)
             continue;
-        if (o->open || o->closing || o->frozen || o->a != last->a || o->b >= 0)
+        if (o->open || o->closing || o->frozen || o->wall_used || o->a != last->a || o->b >= 0)
             return;
         count++;
         several += o->surface.valid ? o->surface.J / (double)(o->until - o->row_from + 1) : FF_INF;
@@ -467,7 +471,7 @@ static void unite(const fused_model *model, fused_state *state, const fused_cont
             e = o;
     }
     if (count < 2 || !e || !fused_noisy(&model->config, e) || model->config.random_estimates ||
-        k - e->row_from > 3 * ff__ring_rows(&state->history.ring) / 4)
+        e->anchor < state->dropped[e->a] || k - e->row_from > 3 * ff__ring_rows(&state->history.ring) / 4)
         return;
     for (int i = 0; i < FUSED_CONTACTS; i++) { /* the group must be all that acts there */
         const fused_contact *o = &state->contact[i];
@@ -496,6 +500,11 @@ static void settle(const fused_model *model, fused_state *state, fused_contact *
         unite(model, state, c, k);
 }
 
+/* Contacts that act come before those that are over: what they do to the satellite cannot wait. */
+static bool comes_before(const fused_contact *x, const fused_contact *y) {
+    return x->open != y->open ? x->open : x->asked < y->asked;
+}
+
 /* Estimates and replays, as far as the work of a cycle allows; the contact that has waited longest first. */
 void ff__fused_work_on(const fused_model *model, fused_state *state, uint64_t k, int *work) {
     ff__fused_replay_some(model, state, k, work);
@@ -505,7 +514,7 @@ void ff__fused_work_on(const fused_model *model, fused_state *state, uint64_t k,
         for (int j = 0; j < FUSED_CONTACTS; j++) {
             fused_contact *x = &state->contact[j];
             if ((x->open || x->closing) && x->stage != REST && !(done >> j & 1u) &&
-                (!c || x->asked < c->asked))
+                (!c || comes_before(x, c)))
                 c = x;
         }
         if (!c)

@@ -226,12 +226,29 @@ static bool keep_better(fused_contact *c) {
     return false;
 }
 
+/* All that was measured, also in rows that no fit took: does friction explain what lies across the normal? */
+static bool in_cone(const fused_config *config, fused_state *state, const fused_contact *c) {
+    double along = 0.0, across = 0.0;
+    for (uint64_t i = c->row_from; i <= c->until; i++) {
+        const ff_vec3 F = fused_measured_force(state, c->a, c->b, i);
+        const double f = ff_vec3_dot(c->next.n, F);
+        along += fabs(f);
+        across += ff_vec3_norm(ff_vec3_axpy(-f, c->next.n, F));
+    }
+    /* of noise alone, across: sqrt(pi/2) of its standard deviation */
+    const double blur = 1.3 * fused_noise_of(config, c) * (double)(c->until - c->row_from + 1);
+    return c->mu > 0.0 && across - blur < (c->mu + 0.05) * along;
+}
+
 /* One contact with friction in place of several: it stands if it explains force and sliding to the noise or
- * ten times better than the several do, otherwise all is as it was. True where the rows must be taken again.
+ * to 2 % of the force and ten times better than the several do, otherwise all is as it was. True where the
+ * rows must be taken again.
  */
-static bool judge_union(fused_state *state, fused_contact *c) {
-    if (c->next.surface.valid && c->lean.tried > 0 &&
-        c->lean.misfit < fmax(union_misfit, 0.1 * c->one.before.misfit)) {
+static bool judge_union(const fused_config *config, fused_state *state, fused_contact *c) {
+    const double noise = fused_noise_of(config, c), left = sqrt(c->lean.misfit) * noise;
+    const bool better = c->lean.misfit < 0.1 * c->one.before.misfit && left < 0.02 * c->force_max;
+    if (c->next.surface.valid && c->lean.tried > 0 && (c->lean.misfit < union_misfit || better) &&
+        in_cone(config, state, c)) {
         ff__fused_absorb(state, c);
         c->one.judged = false;
         return false;
@@ -352,7 +369,7 @@ static void finish(const fused_config *config, fused_state *state, fused_contact
     if (*work <= 0 || (k - c->anchor > 24 &&
                        ff__replay_reached(state->replay, ff__fused_group_of(state, c->a)) > c->anchor))
         return;
-    if (keep_better(c) || (c->one.judged && c->passes == 0 && judge_union(state, c))) {
+    if (keep_better(c) || (c->one.judged && c->passes == 0 && judge_union(config, state, c))) {
         begin_rows(c, TAKE_FIRST);
         return;
     }

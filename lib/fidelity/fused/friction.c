@@ -393,8 +393,9 @@ bool ff__fused_settle_friction(const fused_model *model, fused_state *state, fus
         return false;
     }
     c->lean.side = 0;
-    c->lean.misfit = fmin(z->least, c->lean.without) / friction_rows(c);
+    c->lean.misfit = z->least / friction_rows(c);
     if (!significant(&model->config, c, c->lean.without, z->least)) {
+        c->lean.misfit = c->lean.without / friction_rows(c);
         c->lean.mu = 0.0;
         c->lean.n = c->next.force;
     }

@@ -12,10 +12,11 @@
 #include "fidelity/fused/fused.h"
 
 enum {
-    WORK = 3000,     /* what estimates and replays may spend in a cycle, in units of about twenty
-                        instructions; each continues in the next cycle where it stopped */
-    WORK_MORE = 3000 /* further for each pair of contacts at one time: each of the two is
-                        found by what is known of the other, late knowledge is wrong */
+    WORK = 3000,        /* what estimates and replays may spend in a cycle, in units of about twenty
+                           instructions; each continues in the next cycle where it stopped */
+    WORK_FLIGHT = 9000, /* in flight: a settlement that ends late rewrites more */
+    WORK_MORE = 3000    /* further for each pair of contacts at one time: each of the two is
+                           found by what is known of the other, late knowledge is wrong */
 };
 
 /* This cycle's row of each contact that is open. */
@@ -89,7 +90,10 @@ static void replay_last(const fused_model *model, fused_state *state, uint64_t k
 
 /* Estimates and replays by what a cycle may spend, and between them the contacts that are over. */
 static void work_on(const fused_model *model, fused_state *state, uint64_t k) {
-    int work = WORK;
+    int work = WORK_FLIGHT;
+    for (int c = 0; c < FUSED_CONTACTS; c++)
+        if (state->contact[c].open)
+            work = WORK;
     for (int c = 0; c < FUSED_CONTACTS; c++)
         for (int o = 0; o < c; o++)
             if (state->contact[c].open && fused_beside(&state->contact[o], &state->contact[c]))

@@ -295,6 +295,8 @@ typedef struct fused_state {
     uint64_t delay_wait[FF_MAX_BODIES];
     uint64_t quiet_since[FF_MAX_BODIES]; /* last cycle with a force or a load */
     uint64_t free_since[FF_MAX_BODIES];  /* end of the last contact */
+    uint64_t
+        dropped[FF_MAX_BODIES]; /* end of the last one that no replay knows any more: none may begin before */
     int torque_hits[FF_MAX_BODIES], side_hits[FF_MAX_BODIES];
     ff_quat start[FF_MAX_BODIES]; /* rotations are counted from here */
     ff_rng rng;
