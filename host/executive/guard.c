@@ -63,6 +63,7 @@ static void gather(ff_guard *guard, const ff_sample *sample, const ff_wrench_con
                                             .age = sensor->age + guard->config.latency[i],
                                             .rest = sample->body[i].rest,
                                             .lag = sample->body[i].sent.lag,
+                                            .boxed = sample->body[i].boxed,
                                             .energy = state->energy[i].exchanged + state->energy[i].delay};
     guard->in.body[i].tracking =
         isfinite(guard->config.limits[i].tracking) ? tracking_error(b, sensor->T_wb.p) : 0.0;
@@ -134,6 +135,7 @@ static void gather_device(ff_guard *guard, const ff_sample *sample, const ff_wre
                               .energy = state->energy[i].exchanged + state->energy[i].delay,
                               .tracking = device->tracking,
                               .lag = body->sent.lag,
+                              .boxed = body->boxed,
                               .clipped = device->clipped,
                               .clipped_by = device->clipped_by,
                               .clipped_limit = device->clipped_limit,

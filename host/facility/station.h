@@ -46,6 +46,7 @@ typedef struct ff_sample_body {
     ff_sent next;        /* what it is sent at t_k, unless `write` refines it */
     bool rests;          /* and that does not change any more */
     ff_vec3 rest;        /* [m] where a stop would end after what it was to be sent last, same frame */
+    bool boxed;          /* that was not sent: its box holds it back */
     ff_sample_device device;
 } ff_sample_body;
 

@@ -243,6 +243,7 @@ static void report_body(ff_network *s, int i, ff_pose T, bool filled, ff_sample_
     body->next = (ff_sent){.to = {b->output.pose, b->out.to.twist}}; /* it stands there without an answer */
     body->rests = b->out.rests;
     body->rest = b->output.moved ? b->rest : b->measured.T.p;
+    body->boxed = b->beyond;
     b->beyond = b->beyond && filled;
     report_device(s, i, &body->device);
 }

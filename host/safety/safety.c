@@ -223,6 +223,11 @@ static ff_trip examine(const ff_safety_config *config, const ff_safety_memory *s
           fmax(ff_vec3_norm(b->measured.twist.w),
                fmin(ff_vec3_norm(b->command.twist.w), most->angular_velocity)),
           limit->angular_velocity);
+    /* behind its command because a stop after that would lead out of the box: with the room that is kept for
+     * the stop's path it may stand before that by itself */
+    const ff_vec3 asked = ff_stop_point(config, i, &b->command);
+    for (int a = 0; a < 3 && b->boxed && !(b->lag <= config->lag[i]); a++)
+        WATCH(FF_TRIP_BOX, fabs(asked.a[a] - config->origin[i].a[a]), limit->box.a[a]);
     WATCH(FF_TRIP_LAG, b->lag, config->lag[i]);
     const ff_vec3 far = ff_safety_farthest(config, i, b);
     for (int a = 0; a < 3; a++)

@@ -124,6 +124,7 @@ typedef struct ff_safety_body_in {
     double energy;       /* [J] given by the port since the start */
     double tracking;     /* [m] from the nearest recent command */
     double lag;          /* [m] of what is sent behind the command */
+    bool boxed;          /* its box is what holds it back */
     bool clipped;
     double clipped_by, clipped_limit; /* [mm or deg] */
     double jump;  /* [N] of a record since the last sample, off this one's and the last one's */

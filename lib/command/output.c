@@ -178,7 +178,8 @@ static ff_vec3 bounded(const bounds *b, double T, ff_vec3 d, const part *now) {
     const double change = b->J * T, size = ff_vec3_norm(now->a);
     const bool over = size > (1.0 + ROUNDING) * b->A; /* tightened: back inside as fast as the jerk allows */
     const ff_vec3 safe = size > change ? ff_vec3_scale(1.0 - change / size, now->a) : ff_vec3_zero();
-    const double V = about(fmax(b->V, peak_speed(b, T, ff_vec3_axpy(T, safe, now->v), safe)), T);
+    /* what rounding is allowed counts for the limit, not for a speed that had it already: it would grow */
+    const double V = fmax(about(b->V, T), peak_speed(b, T, ff_vec3_axpy(T, safe, now->v), safe));
     const ff_vec3 a = ff_vec3_scale(1.0 / T, ff_vec3_sub(ff_vec3_scale(1.0 / T, d), now->v));
     const ff_vec3 step = ff_vec3_add(now->a, clip(ff_vec3_sub(a, now->a), change, 4.0 * LAST_BITS / (T * T)));
     const ff_vec3 wish = over ? step : clip(step, b->A, 2.0 * LAST_BITS / (T * T));

@@ -173,6 +173,16 @@ static unsigned hits(const run *r) {
     return all;
 }
 
+/* The robot of this body did not do what it was sent: what it is sent goes back to where it stands. */
+static bool stood(const run *r, int body) {
+    for (int n = 0; n < r->drawn.faults; n++) {
+        const kind_drawn *kind = &kinds_drawn[r->drawn.fault[n].kind];
+        if (r->drawn.fault[n].body == body && kind->hits & HITS_ROBOT && r->facility.injected[kind->kind])
+            return true;
+    }
+    return false;
+}
+
 static bool injected(const run *r, ff_fault_kind kind) {
     return r->facility.injected[kind] > 0;
 }
@@ -310,7 +320,7 @@ static void judge_rest(run *r, int i, long trip) {
         root(ff_vec3_sub(t->real[r->cycles - 1].p, t->real[r->cycles > 1 ? r->cycles - 2 : 0].p));
     if (!(last <= 1e-7) && !(hits(r) & (HITS_SILENT | HITS_WIRE | HITS_ROBOT)))
         blame(r, "body%d's robot moves at the end: %.3g m in a cycle", i, last);
-    if (trip < 0 || r->rt.trip.code == FF_TRIP_STANDS)
+    if (trip < 0 || stood(r, i))
         return;
     for (int n = 1; n < t->count; n++) {
         step_of(&t->at[n - 1], &t->at[n], d);
@@ -358,51 +368,43 @@ static void judge_rest(run *r, int i, long trip) {
  * Beyond that direct, tdpa, damping  never add anything: tdpa and damping take away, direct does nothing;
  *   impact, fused          may correct what they did before, up to what the contact is due: no more than the
  *                          satellite brought along, for a contact that gives back what it got.
+ * tdpa has one observer for all bodies: one may gain what another has lost, the sum counts.
  * While the sensor says what acts on it, no method but direct gains anything, whatever wire and robot do, but
  * the work of the true force in one cycle, which it knows only after that; for impact and fused a fiftieth of
  * what the satellite brought along on top, by which their contact may be off. */
 static void judge_energy(run *r, int i) {
     const body_drawn *b = &r->drawn.body[i];
-    double most = 0.0, when = 0.0;
-    for (int n = 0; n < r->rows; n++)
-        if (r->row[n].energy[i] - r->row[0].energy[i] > most) {
-            most = r->row[n].energy[i] - r->row[0].energy[i];
+    const bool honest = !(hits(r) & (HITS_VALUE | HITS_RECORDS)), all = strcmp(r->drawn.method, "tdpa") == 0;
+    double most = 0.0, when = 0.0, E0 = 0.0, work = 0.0;
+    for (int n = 0; n < r->rows; n++) {
+        double gain = 0.0;
+        for (int j = 0; j < r->drawn.bodies; j++)
+            gain += j == i || (all && honest) ? r->row[n].energy[j] - r->row[0].energy[j] : 0.0;
+        if (gain > most) {
+            most = gain;
             when = r->row[n].t;
         }
-    const double E0 = r->rows ? r->row[0].energy[i] : 0.0, v = sqrt(2.0 * (E0 + most) / b->mass),
-                 w = sqrt(2.0 * (E0 + most) / b->inertia);
-    double peak = 0.0;
-    for (uint64_t k = 0; k < r->cycles; k++)
-        peak = fmax(peak, r->body[i].force[k]);
+    }
+    for (int j = 0; j < r->drawn.bodies && r->rows; j++) {
+        if (j != i && !(all && honest))
+            continue;
+        const double own = r->row[0].energy[j];
+        double peak = 0.0;
+        for (uint64_t k = 0; k < r->cycles; k++)
+            peak = fmax(peak, r->body[j].force[k]);
+        E0 += own;
+        work += peak * sqrt(2.0 * (own + most) / r->drawn.body[j].mass) * r->drawn.cycle;
+    }
+    const double v = sqrt(2.0 * (E0 + most) / b->mass), w = sqrt(2.0 * (E0 + most) / b->inertia);
     const char *method = r->drawn.method;
     const bool passive = strcmp(method, "tdpa") == 0 || strcmp(method, "damping") == 0,
                predicts = strcmp(method, "impact") == 0 || strcmp(method, "fused") == 0;
-    const bool honest = !(hits(r) & (HITS_VALUE | HITS_RECORDS));
     const double limit =
         (passive || predicts) && honest
-            ? (passive ? 1e-3 : 0.02) * E0 + peak * v * r->drawn.cycle
+            ? (passive ? 1e-3 : 0.02) * E0 + work
             : b->energy + (1 + MISSED) * b->force * (v + w) * r->drawn.cycle + (predicts ? E0 : 0.0);
     if (!(most <= limit))
         blame(r, "body%d gains %.6g J of %.6g by %.3f s, allowed %.6g", i, most, E0, when, limit);
-}
-
-/* Along an axis what was sent came as near to the box as a stop from the fastest motion needs, a seventh of
- * it as room: there the box holds the robot back, and the satellite goes on. */
-static bool is_at_box(const run *r, int i) {
-    const track *t = &r->body[i];
-    const body_drawn *b = &r->drawn.body[i];
-    const double A = fmin(b->stop[0], b->limit[0][1]), J = b->limit[0][2];
-    for (int a = 0; a < 3; a++) {
-        double sent = 0.0, fastest = 0.0;
-        for (int n = 0; n < t->count; n++) {
-            sent = fmax(sent, fabs(t->at[n].p.a[a] - b->p.a[a]));
-            if (n)
-                fastest = fmax(fastest, fabs(t->at[n].p.a[a] - t->at[n - 1].p.a[a]) / r->drawn.cycle);
-        }
-        if (sent >= b->box.a[a] - 8.0 / 7.0 * fastest * 0.5 * (fastest / A + A / J))
-            return true;
-    }
-    return false;
 }
 
 /* A cause that is named, and that something explains. */
@@ -413,9 +415,7 @@ static void judge_cause(run *r) {
     double touched = 0.0;
     uint64_t held = 0;
     bool at_limit = false; /* a robot that makes up for what it lost is as fast as it may be */
-    bool at_box = false;
     for (int i = 0; i < r->drawn.bodies; i++) {
-        at_box |= is_at_box(r, i);
         for (uint64_t k = 0; k < r->cycles; k++)
             touched = fmax(touched, r->body[i].force[k]);
         for (int n = 0; n < r->body[i].count; n++)
@@ -454,7 +454,7 @@ static void judge_cause(run *r) {
         explained = hit & HITS_ROBOT;
         break;
     case FF_TRIP_LAG:
-        explained = forced || held || at_box;
+        explained = forced || held;
         break;
     case FF_TRIP_AGE:
         explained = hit & HITS_RECORDS;

@@ -97,6 +97,51 @@ static void test_random_lives(void **state) {
     }
 }
 
+/* Behind a target that is faster than the limit for good: as fast as the limit, and no more after ever so
+ * many cycles. A limit is kept to 1e-9 of it; the poses are some metres away, in doubles and rounded for the
+ * wire. */
+static void test_at_the_limit_for_long(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 7);
+    for (int n = 0; n < 8; n++) {
+        ff_output_config c = random_config(&rng);
+        c.resolution = n % 2 ? 1e-9 : 0.0;
+        const ff_vec3 u = ff_vec3_unit(test_random_vec3(&rng, 1.0)),
+                      axis = ff_vec3_unit(test_random_vec3(&rng, 1.0));
+        const double faster = ff_rng_range(&rng, 1.0, 3.0), V = faster * c.velocity,
+                     W = faster * c.angular_velocity;
+        ff_output_state s;
+        ff_output_reset(&s, ff_pose_identity());
+        worst kept = {0};
+        robot r = {.at = ff_pose_identity()};
+        double gone = 0.0;
+        for (int k = 0; k < test_count(2000, 100000); k++) {
+            const double t = k * c.cycle;
+            /* it turns, so that the robot never comes to cruise along an axis */
+            const ff_vec3 v = ff_quat_rotate(ff_quat_exp(ff_vec3_scale(0.3 * t, axis)), u);
+            const ff_setpoint to = {
+                {ff_quat_unit(ff_quat_mul(s.pose.q, ff_quat_exp(ff_vec3_scale(3.0 * W * c.cycle, axis)))),
+                 ff_vec3_axpy(1.0 + c.velocity * t, n % 4 < 2 ? v : u, s.pose.p)},
+                {ff_vec3_scale(W, axis), ff_vec3_scale(V, n % 4 < 2 ? v : u)}};
+            ff_output_out out;
+            ff_output_target(&s, &to, t);
+            ff_output_step(&c, &s, t, &out);
+            ff_pose wire = out.to.T;
+            for (int i = 0; i < 3; i++)
+                wire.p.a[i] = rounded(wire.p.a[i], c.resolution);
+            ff_output_wire(&c, &s, wire);
+            gone += ff_vec3_norm(ff_vec3_sub(wire.p, r.at.p));
+            step(&c, &r, wire, true, &kept);
+            ff_output_confirm(&s, true, false);
+        }
+        for (int part = 0; part < 2; part++)
+            if (!(kept.ratio[part][0] <= 1.0 + 2e-9))
+                fail_msg("%d: velocity %.12g, %.12g of its limit", n, kept.ratio[0][0], kept.ratio[1][0]);
+        assert_true(gone > 0.0);
+    }
+}
+
 /* A motion inside the limits goes out to the bit, and nothing is called limited. */
 static void test_inside_the_limits_to_the_bit(void **state) {
     (void)state;
@@ -482,6 +527,7 @@ static void test_extreme_limits_stay_finite(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_lives),
+        cmocka_unit_test(test_at_the_limit_for_long),
         cmocka_unit_test(test_inside_the_limits_to_the_bit),
         cmocka_unit_test(test_brakes_by_itself),
         cmocka_unit_test(test_asked_earlier),

@@ -187,6 +187,38 @@ static void test_a_limit_itself_is_allowed(void **state) {
     expect(&c, &m, &in, FF_TRIP_MISSED, 6.0, 5.0);
 }
 
+/* A robot that is behind its command: by its box, if that holds it back and the command leads out of it on
+ * some axis; else by its limits. Not before the lag is too long. */
+static void test_behind_its_command_by_box_or_limits(void **state) {
+    (void)state;
+    ff_safety_config c = wide();
+    const ff_safety_memory m = {0};
+    ff_safety_in in = calm();
+    ff_safety_body_in *b = &in.body[BODY];
+    c.lag[BODY] = 0.01;
+    c.origin[BODY] = b->measured.T.p = b->rest = ff_vec3_make(1, 2, 3);
+    c.limits[BODY].stop_acceleration = 0.5;
+    for (int a = 0; a < 3; a++) {
+        c.limits[BODY].box = ff_vec3_make(FF_INF, FF_INF, FF_INF);
+        c.limits[BODY].box.a[a] = 0.25;
+        b->command.T.p = c.origin[BODY];
+        b->command.T.p.a[a] -= 0.125;
+        b->command.twist.v = ff_vec3_zero();
+        b->command.twist.v.a[a] = -0.5; /* and a stop from there: v^2/2a = 0.25 */
+        b->lag = 0.02;
+        b->boxed = true;
+        expect(&c, &m, &in, FF_TRIP_BOX, 0.375, 0.25);
+        b->boxed = false;
+        expect(&c, &m, &in, FF_TRIP_LAG, 0.02, 0.01);
+        b->boxed = true;
+        b->command.twist.v.a[a] = 0.25; /* it has turned */
+        expect(&c, &m, &in, FF_TRIP_LAG, 0.02, 0.01);
+        b->command.twist.v.a[a] = -0.5;
+        b->lag = 0.01;
+        expect(&c, &m, &in, FF_TRIP_NONE, 0.0, 0.0);
+    }
+}
+
 /* What a device or a sensor says of itself, with its own value and limit. */
 static void test_what_devices_report_trips_with_their_figures(void **state) {
     (void)state;
@@ -755,6 +787,7 @@ static void test_forecast_without_contact(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_limit_itself_is_allowed),
+        cmocka_unit_test(test_behind_its_command_by_box_or_limits),
         cmocka_unit_test(test_what_devices_report_trips_with_their_figures),
         cmocka_unit_test(test_only_the_bodies_of_the_run_are_judged),
         cmocka_unit_test(test_at_rest_what_is_measured_counts),
