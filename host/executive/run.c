@@ -13,12 +13,16 @@ static void lack_memory(ff_run_result *result) {
     snprintf(result->message, sizeof result->message, "no memory for the run");
 }
 
+static ff_status open_loop(ff_virtual *facility, const ff_scenario *scenario, const ff_run_options *options,
+                           ff_executive *e, ff_run_result *result) {
+    return ff_executive_open(e, scenario, ff_virtual_station(facility, scenario), options,
+                             options->timing ? ff_clock_now : NULL, result);
+}
+
 static void run_loop(const ff_scenario *scenario, const ff_run_options *options, ff_executive *e,
                      ff_run_result *result) {
     ff_virtual facility;
-    const ff_station station = ff_virtual_station(&facility, scenario);
-    if (ff_executive_open(e, scenario, station, options, options->timing ? ff_clock_now : NULL, result) !=
-        FF_OK)
+    if (open_loop(&facility, scenario, options, e, result) != FF_OK)
         return;
     const double begin = ff_clock_seconds();
     while (!e->ended)
@@ -46,6 +50,43 @@ static void run_mission(const ff_scenario *scenario, const ff_run_options *optio
         ff_mission_close(mission);
     }
     free(mission);
+}
+
+static bool nothing_recorded(void *self, uint64_t k, ff_obsw_out *out) {
+    (void)self;
+    (void)k;
+    (void)out;
+    return false;
+}
+
+/* With a record in its place the software itself is not started. */
+static void prepare_mission(const ff_scenario *scenario, ff_run_result *result) {
+    ff_mission *mission = malloc(sizeof *mission);
+    if (!mission) {
+        lack_memory(result);
+        return;
+    }
+    result->status = ff_mission_open(mission, scenario, NULL, (ff_obsw_record){NULL, nothing_recorded},
+                                     result->message, sizeof result->message);
+    if (result->status == FF_OK)
+        ff_mission_close(mission);
+    free(mission);
+}
+
+void ff_run_prepare(const ff_scenario *scenario, ff_run_result *result) {
+    static const ff_run_options nothing;
+    ff_virtual facility;
+    *result = (ff_run_result){0};
+    if (ff_scenario_servicer(scenario) >= 0)
+        prepare_mission(scenario, result);
+    if (!scenario->method || result->status != FF_OK)
+        return;
+    ff_executive *e = malloc(sizeof *e);
+    if (!e)
+        lack_memory(result);
+    else if (open_loop(&facility, scenario, &nothing, e, result) == FF_OK)
+        ff_executive_close(e);
+    free(e);
 }
 
 void ff_run(const ff_scenario *scenario, const ff_run_options *options, ff_run_result *result) {

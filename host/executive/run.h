@@ -71,6 +71,10 @@ typedef struct ff_run_result {
     char message[256];                  /* one sentence when status is negative */
 } ff_run_result;
 
+/* Everything that ff_run does before the first cycle, and nothing more: loop and virtual facility are opened
+ * and closed, on-board software is configured but not started. result->status and message are those with
+ * which ff_run would refuse the scenario. */
+void ff_run_prepare(const ff_scenario *scenario, ff_run_result *result);
 /* Runs the scenario on the virtual facility to its end, or to the first fault. Rows: one per cycle and a last
  * one with `final`. */
 void ff_run(const ff_scenario *scenario, const ff_run_options *options, ff_run_result *result);

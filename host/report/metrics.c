@@ -1,4 +1,5 @@
 #include "report/metrics.h"
+#include "report/pairing.h"
 
 #include <string.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@ void ff_metrics_reset(const ff_scenario *scenario, ff_metrics *metrics) {
     for (int i = 0; i < scenario->satellites; i++) {
         ff_rigid_create(&scenario->satellite[i].rigid, &metrics->model[i]);
         metrics->last_touch[i] = -1;
+        metrics->diverged[i] = FF_NAN;
         for (int a = 0; a < 6; a++)
             metrics->body[i].observer_min[a] = FF_INF;
     }
@@ -336,14 +338,6 @@ ff_sink ff_metrics_sink(ff_metrics *metrics) {
     return (ff_sink){.self = metrics, .row = take};
 }
 
-/* The nth contact of that index in the reference, or NULL. */
-static const ff_ideal_contact *reference(const ff_ideal_result *ideal, int contact, int number) {
-    for (int i = 0; i < ideal->contacts; i++)
-        if (ideal->contact[i].contact == contact && number-- == 0)
-            return &ideal->contact[i];
-    return NULL;
-}
-
 /* The reference's episodes have located times and peaks: take them instead of the sampled ones. */
 static void exact_episodes(ff_metrics *metrics, const ff_ideal_result *ideal) {
     metrics->episodes = 0;
@@ -367,16 +361,6 @@ static void exact_episodes(ff_metrics *metrics, const ff_ideal_result *ideal) {
     }
 }
 
-/* Velocity of the contact point of `body`, relative to `against` where there is one. */
-static ff_vec3 point_speed(const ff_contact *contact, const ff_rigid_state *state) {
-    const ff_vec3 v = ff_rigid_point_velocity(&state[0], contact->point);
-    if (contact->against < 0)
-        return v;
-    const ff_vec3 p = ff_pose_apply(ff_rigid_pose(&state[0]), contact->point);
-    const ff_vec3 r = ff_quat_unrotate(state[1].attitude, ff_vec3_sub(p, state[1].position));
-    return ff_vec3_sub(v, ff_rigid_point_velocity(&state[1], r));
-}
-
 static double relative_speed(const ff_contact *contact, const ff_rigid_state *state) {
     return ff_vec3_norm(contact->against < 0 ? state[0].velocity
                                              : ff_vec3_sub(state[0].velocity, state[1].velocity));
@@ -395,35 +379,12 @@ void ff_metrics_episode(const ff_metrics *metrics, int episode, ff_episode_info 
                              ? ff_vec3_axpy(1.0 / e->force_square[j], e->point_sum[j], tool_point(contact, j))
                              : nan3;
     const bool closed = !isnan(e->end);
-    const double before = ff_vec3_dot(n, point_speed(contact, e->before)),
-                 after = ff_vec3_dot(n, point_speed(contact, e->after));
+    const double before = ff_vec3_dot(n, ff_metrics_point_velocity(contact, e->before)),
+                 after = ff_vec3_dot(n, ff_metrics_point_velocity(contact, e->after));
     info->restitution = closed && before < 0.0 ? -after / before : FF_NAN;
     const double initial = relative_speed(&metrics->scenario->contact[first->contact], first->before);
     info->cov = closed && initial > 0.0 ? relative_speed(contact, e->after) / initial : FF_NAN;
     info->cof = first->peak_robot_force > 0.0 ? e->peak_robot_force / first->peak_robot_force : FF_NAN;
-}
-
-static void compare_episodes(ff_metrics *metrics, const ff_ideal_result *ideal) {
-    int number[FF_MAX_CONTACTS] = {0};
-    double ideal_peak = 0.0; /* fallback where a contact has no partner */
-    for (int i = 0; i < ideal->contacts; i++)
-        ideal_peak = fmax(ideal_peak, ideal->contact[i].peak_force);
-    for (int n = 0; n < metrics->episodes; n++) {
-        const ff_episode *e = &metrics->episode[n];
-        const ff_contact *contact = &metrics->scenario->contact[e->contact];
-        const ff_ideal_contact *x = reference(ideal, e->contact, number[e->contact]++);
-        const int bodies[2] = {contact->body, contact->against};
-        const double peak = x ? x->peak_force : ideal_peak;
-        for (int j = 0; j < (contact->against >= 0 ? 2 : 1); j++) {
-            const int b = bodies[j];
-            /* a torque alone (stops of rotation) has no force to compare */
-            if (e->peak_robot_force > 0.0 || peak > 0.0)
-                grow(&metrics->peak_force_ratio[b], e->peak_robot_force / peak);
-            if (x && !isnan(e->end) && !isnan(x->end))
-                grow(&metrics->rebound_error[b],
-                     fabs(ff_vec3_norm(e->after[j].velocity) - ff_vec3_norm(x->after[j].velocity)));
-        }
-    }
 }
 
 void ff_metrics_finish(ff_metrics *metrics, const ff_ideal_result *ideal, ff_status status) {
@@ -433,21 +394,28 @@ void ff_metrics_finish(ff_metrics *metrics, const ff_ideal_result *ideal, ff_sta
             metrics->episode[metrics->open[c]].end = FF_NAN;
     if (ideal && !scenario->method)
         exact_episodes(metrics, ideal);
+    metrics->compared = ideal != NULL;
     if (ideal)
-        compare_episodes(metrics, ideal);
-    double velocity = 0.0, omega = 0.0, ratio = 0.0;
+        ff_metrics_compare(metrics, ideal);
+    double velocity = 0.0, omega = 0.0, ratio = 0.0, restitution = 0.0;
+    bool paired = true;
     for (int i = 0; i < scenario->satellites; i++) {
         grow(&velocity, metrics->body[i].error_velocity);
         grow(&omega, metrics->body[i].error_omega);
         grow(&ratio, metrics->peak_force_ratio[i]);
+        grow(&restitution, metrics->restitution_error[i]);
+        paired = paired && isnan(metrics->diverged[i]);
     }
     const ff_requirements *r = &scenario->requirements;
     metrics->requirement[0] = (ff_requirement_result){"velocity_error", r->velocity_error, velocity, false};
     metrics->requirement[1] =
         (ff_requirement_result){"angular_velocity_error", r->angular_velocity_error, omega, false};
     metrics->requirement[2] = (ff_requirement_result){"peak_force_ratio", r->peak_force_ratio, ratio, false};
+    /* contacts that cannot be paired are not known to be right */
+    metrics->requirement[3] = (ff_requirement_result){"restitution_error", r->restitution_error,
+                                                      paired ? restitution : FF_INF, false};
     metrics->pass = status >= 0 && ideal != NULL;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < FF_REQUIREMENTS; i++) {
         metrics->requirement[i].met =
             ideal != NULL && metrics->requirement[i].value <= metrics->requirement[i].limit;
         metrics->pass = metrics->pass && metrics->requirement[i].met;

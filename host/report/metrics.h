@@ -5,7 +5,7 @@
 #include "ideal/ideal.h"
 #include "executive/run.h"
 
-enum { FF_MAX_EPISODES = 4096, FF_END_CYCLES = 5 };
+enum { FF_MAX_EPISODES = 4096, FF_END_CYCLES = 5, FF_REQUIREMENTS = 4 };
 
 /* One contact of a run, from its first cycle to the first of five quiet ones. */
 typedef struct ff_episode {
@@ -107,7 +107,10 @@ typedef struct ff_metrics {
     double motion_t; /* [s] when the motions were sampled last */
     /* after ff_metrics_finish */
     double rebound_error[FF_MAX_BODIES], peak_force_ratio[FF_MAX_BODIES];
-    ff_requirement_result requirement[3];
+    bool compared;                           /* there was a reference; else nothing here is known */
+    double restitution_error[FF_MAX_BODIES]; /* of the approach speed */
+    double diverged[FF_MAX_BODIES]; /* [s] the first contact that has no partner; FF_NAN: all are paired */
+    ff_requirement_result requirement[FF_REQUIREMENTS];
     bool pass;
 } ff_metrics;
 

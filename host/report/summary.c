@@ -133,6 +133,12 @@ static void satellite(ff_json *json, const ff_metrics *metrics, int i) {
     ff_json_number(json, "attitude_rad", m->error_attitude);
     ff_json_number(json, "rebound_speed_mps", metrics->rebound_error[i]);
     ff_json_number(json, "peak_force_ratio", metrics->peak_force_ratio[i]);
+    ff_json_number(json, "restitution_error", metrics->restitution_error[i]);
+    ff_json_string(json, "contacts",
+                   !metrics->compared            ? NULL
+                   : isnan(metrics->diverged[i]) ? "paired"
+                                                 : "trajectories have diverged");
+    ff_json_number(json, "diverged_s", metrics->diverged[i]);
     ff_json_close(json, '}');
     ff_json_open(json, "contacts", '[');
     for (int n = 0; n < metrics->episodes; n++) {
@@ -395,7 +401,7 @@ char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run) {
         ff_json_close(&json, '}');
     }
     ff_json_open(&json, "requirements", '[');
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < FF_REQUIREMENTS; i++) {
         const ff_requirement_result *r = &metrics->requirement[i];
         ff_json_open(&json, NULL, '{');
         ff_json_string(&json, "name", r->name);

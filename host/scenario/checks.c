@@ -23,35 +23,54 @@ static bool check_time(ff_reader *r, const ff_node *root) {
     return true;
 }
 
-/* How far the tip of a contact stands inside the other's surface at the start [m]; negative: free. */
-static double start_depth(const ff_scenario *s, const ff_contact *c) {
+/* How far the tip of a contact stands inside the other's surface at the start [m], or a stop is exceeded [m]
+ * or [rad]; negative: free. */
+static double start_depth(const ff_scenario *s, const ff_contact *c, const char **unit) {
     const ff_rigid_state *a = &s->satellite[c->body].start;
+    *unit = "m";
+    if (c->kind == FF_CONTACT_STOPS) {
+        const ff_vec3 phi = ff_quat_log(a->attitude);
+        double depth = -FF_INF, turn = -FF_INF;
+        for (int i = 0; i < 3; i++) {
+            depth = fmax(depth, fabs(a->position.a[i]) - c->stop_position.a[i]);
+            turn = fmax(turn, fabs(phi.a[i]) - c->stop_rotation.a[i]);
+        }
+        if (depth > 0.0 || !(turn > 0.0))
+            return depth;
+        *unit = "rad";
+        return turn;
+    }
     ff_vec3 p = ff_pose_apply(ff_rigid_pose(a), c->point);
-    if (c->kind == FF_CONTACT_PAIR || c->kind == FF_CONTACT_CONE)
+    if (c->against >= 0)
         p = ff_pose_apply(ff_pose_inverse(ff_rigid_pose(&s->satellite[c->against].start)), p);
     if (c->kind != FF_CONTACT_CONE)
         return ff_vec3_dot(c->normal, ff_vec3_sub(c->at, p));
     const ff_vec3 r = ff_vec3_sub(p, c->apex);
     const double z = ff_vec3_dot(c->axis, r), rho = ff_vec3_norm(ff_vec3_axpy(-z, c->axis, r));
-    if (z > c->depth) /* in front of the mouth */
-        return -1.0;
-    return rho * cos(c->half_angle) - z * sin(c->half_angle);
+    const bool behind = z * cos(c->half_angle) + rho * sin(c->half_angle) < 0.0;
+    return fmin(behind ? ff_vec3_norm(r) : rho * cos(c->half_angle) - z * sin(c->half_angle), c->depth - z);
 }
 
-/* A contact that is compressed at the start gives energy that no motion brought: seldom meant. */
-static void warn_overlap(ff_reader *r, const ff_node *root) {
+/* A contact that is compressed at the start gives energy that no motion brought: seldom meant. Where a
+ * gripper is at the start only its arm knows. */
+static bool check_overlap(ff_reader *r, const ff_node *root) {
+    const ff_scenario *s = r->scenario;
     const ff_node *item = ff_node_find(root, "contacts");
-    item = item ? item->child : NULL;
-    for (int c = 0; c < r->scenario->contacts && item; c++, item = item->next) {
-        const ff_contact *contact = &r->scenario->contact[c];
-        if (contact->kind == FF_CONTACT_STOPS || contact->kind == FF_CONTACT_GRASP ||
-            r->scenario->satellite[contact->body].arm.present)
+    bool good = true;
+    item = item && !s->allow_penetration ? item->child : NULL;
+    for (int c = 0; c < s->contacts && item && (good || ff_reader_all(r)); c++, item = item->next) {
+        const ff_contact *contact = &s->contact[c];
+        if (contact->kind == FF_CONTACT_GRASP || s->satellite[contact->body].arm.present)
             continue;
-        const double depth = start_depth(r->scenario, contact);
+        const char *unit;
+        const double depth = start_depth(s, contact, &unit);
         if (depth > 1e-9)
-            ff_reader_warn(r, item->place, "warning: contact %s is compressed by %.3g m at the start",
-                           contact->name, depth);
+            good = ff_reader_fail(r, item->place,
+                                  "contact %s is compressed by %.3g %s at the start, allowed: apart, or "
+                                  "allow_penetration: true",
+                                  contact->name, depth, unit);
     }
+    return good;
 }
 
 /* A contact that nothing can reach is a wrong sign or a forgotten velocity. */
@@ -253,22 +272,6 @@ static bool check_contact_wrench(ff_reader *r, const ff_node *root) {
         ff_scheme_name(s->integrate.scheme));
 }
 
-/* What only the loop knows: a method that does not go with its settings in this world. Said here where every
- * mistake is asked for, else when the run begins. */
-static bool check_loop(ff_reader *r, const ff_node *root) {
-    const ff_scenario *s = r->scenario;
-    if (!ff_reader_all(r) || s->emulates || !s->method)
-        return true;
-    ff_loop_config loop;
-    size_t model, state;
-    char why[512] = "";
-    ff_scenario_loop(s, &loop);
-    const ff_status status = ff_loop_bytes(&loop, &model, &state, why, sizeof why);
-    const ff_node *settings = ff_node_find(root, s->method->name);
-    return status == FF_OK || ff_reader_fail(r, settings ? settings->place : r->method, "%s",
-                                             *why ? why : ff_status_text(status));
-}
-
 static void settle_nominal(ff_scenario *s) {
     if (s->nominal != FF_NOMINAL_SATELLITE)
         for (int i = s->satellites - 1; i >= 0; i--)
@@ -315,7 +318,9 @@ bool ff__read_scenario(ff_reader *r, const ff_node *root, const char *method) {
     }
     if (!good && !all)
         return false;
-    warn_overlap(r, root);
+    good = check_overlap(r, root) && good;
+    if (!good && !all)
+        return false;
     warn_untouchable(r, root);
     warn_start(r, root);
     settle_nominal(s);
@@ -331,5 +336,5 @@ bool ff__read_scenario(ff_reader *r, const ff_node *root, const char *method) {
     s->emulation.seed = s->seed;
     if (s->emulates)
         return ff__check_emulation(r, root) && good;
-    return good && check_loop(r, root);
+    return good;
 }

@@ -328,6 +328,7 @@ typedef struct ff_requirements {
     double velocity_error;         /* [m/s] */
     double angular_velocity_error; /* [rad/s] */
     double peak_force_ratio;
+    double restitution_error; /* of the approach speed */
 } ff_requirements;
 
 /* What an emulated target is. */
@@ -408,7 +409,8 @@ typedef struct ff_scenario {
     int loads;
     ff_load load[FF_MAX_LOADS];
     ff_requirements requirements;
-    bool emulates; /* `emulation` stands in place of `satellites` */
+    bool allow_penetration; /* a contact may be compressed at the start */
+    bool emulates;          /* `emulation` stands in place of `satellites` */
     ff_target_kind target;
     ff_target_kind emulator;    /* kind of the robot: the same */
     ff_emulate_joint emulation; /* target: flexible-joint, and what both kinds share */

@@ -370,7 +370,8 @@ static const ff_section load_section = {"loads.INDEX", "load", TABLE(load_keys),
 static const ff_key requirement_keys[] = {
     KEY("velocity_error", NUMBER, "m/s", POSITIVE, "0.01", REQUIREMENT(velocity_error), 0, "Largest difference of velocity to the ideal run."),
     KEY("angular_velocity_error", NUMBER, "rad/s", POSITIVE, "0.0087", REQUIREMENT(angular_velocity_error), 0, "Largest difference of angular velocity to the ideal run."),
-    KEY("peak_force_ratio", NUMBER, "", POSITIVE, "1.2", REQUIREMENT(peak_force_ratio), 0, "Largest robot force over the ideal one."),
+    KEY("peak_force_ratio", NUMBER, "", POSITIVE, "1.2", REQUIREMENT(peak_force_ratio), 0, "Largest robot force over the ideal one, contact by contact."),
+    KEY("restitution_error", NUMBER, "", POSITIVE, "0.05", REQUIREMENT(restitution_error), 0, "Largest difference to the ideal run of a contact's change of velocity over its approach speed, at the contact point along the normal and across it: head on the error of the coefficient of restitution."),
 };
 static const ff_section requirements_section = {"requirements", "", TABLE(requirement_keys), "What the run must show for the verdict `pass`."};
 
@@ -514,6 +515,7 @@ static const ff_key top_keys[] = {
     SECTION("relative", SECTION, &relative_section, "{}", 0, 0, "Settings of `frame: relative`."),
     SECTION("facility", SECTION, &facility_section, "{}", 0, 0, "The lab."),
     SECTION("contacts", CONTACTS, &contact_section, "[]", 0, 0, "List of contacts, at most 16."),
+    WORD("allow_penetration", FLAG, switch_words, "false", TOP(allow_penetration), 0, "Whether a contact may be compressed at the start: it gives energy that no motion brought. Otherwise that is an error, with the depth."),
     SECTION("loads", LOADS, &load_section, "[]", 0, 0, "List of known loads, at most 64."),
     SECTION("requirements", SECTION, &requirements_section, "{}", TOP(requirements), 0, "Limits for the verdict."),
     SECTION("passive", SECTION, &passive_section, "{}", 0, 0, "Settings of the integrator `passive`."),

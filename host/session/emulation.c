@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "emulate/arm.h"
@@ -186,26 +187,52 @@ static bool collect(ff_session *session) {
     return series != NULL;
 }
 
+static ff_status emulate(const ff_scenario *scenario, ff_emulate_result *result, char *message, size_t size,
+                         char *warnings, size_t warnings_size) {
+    return scenario->target == FF_TARGET_ARM
+               ? ff_emulate_arms_run(&scenario->arms, result, message, size, warnings, warnings_size)
+               : ff_emulate_joint_run(&scenario->emulation, result, message, size, warnings, warnings_size);
+}
+
+/* Nothing ran: the scenario asks for what cannot be. */
+static ff_outcome refuse(const ff_scenario *scenario, ff_status status, const char *message,
+                         ff_notes *notes) {
+    return ff_notes_error(notes, FF_REFUSED, "%s: %s", scenario->name,
+                          *message ? message : ff_status_text(status));
+}
+
+/* One cycle of it: what is refused is refused before that. */
+ff_outcome ff__session_prepare_emulation(const ff_scenario *scenario, ff_notes *notes) {
+    char message[256] = "";
+    ff_scenario *brief = malloc(sizeof *brief);
+    ff_emulate_result result;
+    if (!brief)
+        return ff_notes_error(notes, FF_FAILED, "%s: no memory", scenario->name);
+    *brief = *scenario;
+    brief->emulation.duration = brief->emulation.cycle;
+    brief->arms.duration = brief->arms.cycle;
+    const ff_status status = emulate(brief, &result, message, sizeof message, NULL, 0);
+    const bool refused = status < 0 && result.samples == 0;
+    ff_emulate_free(&result);
+    free(brief);
+    return refused ? refuse(scenario, status, message, notes) : FF_DONE;
+}
+
 ff_outcome ff__session_emulate(ff_session *session, const ff_session_options *options, ff_notes *notes) {
     char message[256] = "", warnings[1024];
     if (options->out && ff_session_make_folder(options->out, notes) != FF_DONE)
         return FF_REFUSED;
     snprintf(session->label, sizeof session->label, "emulation");
     const ff_scenario *scenario = &session->scenario;
-    const ff_status status = scenario->target == FF_TARGET_ARM
-                                 ? ff_emulate_arms_run(&scenario->arms, &session->emulation, message,
-                                                       sizeof message, warnings, sizeof warnings)
-                                 : ff_emulate_joint_run(&scenario->emulation, &session->emulation, message,
-                                                        sizeof message, warnings, sizeof warnings);
+    const ff_status status =
+        emulate(scenario, &session->emulation, message, sizeof message, warnings, sizeof warnings);
     ff_notes_warning(notes, "%s", warnings);
     ff_outcome outcome = FF_DONE;
-    if (status < 0) {
-        /* Nothing ran: the scenario asks for what cannot be. */
-        outcome = session->emulation.samples == 0 ? FF_REFUSED : FF_FAILED;
-        ff_notes_error(notes, outcome, "%s: %s", scenario->name, *message ? message : ff_status_text(status));
-        if (outcome == FF_REFUSED)
-            return outcome;
-    }
+    if (status < 0 && session->emulation.samples == 0)
+        return refuse(scenario, status, message, notes);
+    if (status < 0)
+        outcome = ff_notes_error(notes, FF_FAILED, "%s: %s", scenario->name,
+                                 *message ? message : ff_status_text(status));
     session->metrics.pass = status >= 0;
     session->summary = summary(session, status);
     if (!session->summary)

@@ -6,5 +6,7 @@
 
 /* ff_session_execute for a scenario that emulates. */
 ff_outcome ff__session_emulate(ff_session *session, const ff_session_options *options, ff_notes *notes);
+/* ff_session_prepare for the same. */
+ff_outcome ff__session_prepare_emulation(const ff_scenario *scenario, ff_notes *notes);
 
 #endif

@@ -231,9 +231,28 @@ static void warn_untouched(const ff_session *session, ff_notes *notes) {
     }
 }
 
+static ff_outcome prepare(const ff_scenario *scenario, ff_run_result *run, ff_notes *notes) {
+    ff_run_prepare(scenario, run);
+    if (run->status == FF_OK)
+        return FF_DONE;
+    return ff_notes_error(notes, run->status == FF_ERR_MEMORY ? FF_FAILED : FF_REFUSED, "%s: %s",
+                          scenario->name, *run->message ? run->message : ff_status_text(run->status));
+}
+
+ff_outcome ff_session_prepare(const ff_scenario *scenario, ff_notes *notes) {
+    ff_run_result run;
+    return scenario->emulates ? ff__session_prepare_emulation(scenario, notes)
+                              : prepare(scenario, &run, notes);
+}
+
 ff_outcome ff_session_execute(ff_session *session, const ff_session_options *options, ff_notes *notes) {
     if (session->scenario.emulates)
         return ff__session_emulate(session, options, notes);
+    if (!options->runner) { /* on devices there are others to refuse it */
+        const ff_outcome prepared = prepare(&session->scenario, &session->run, notes);
+        if (prepared != FF_DONE)
+            return prepared;
+    }
     if (options->out && ff_session_make_folder(options->out, notes) != FF_DONE)
         return FF_REFUSED;
     const ff_outcome solved = solve_ideal(session, options, notes);

@@ -7,14 +7,16 @@
 #include "cli.h"
 #include "commands.h"
 #include "session/sandbox.h"
+#include "session/session.h"
 #include "text/file.h"
 #include "text/json.h"
 
 static const char help[] =
     "usage: freefloat check FILE [options]\n\n"
-    "Says whether a scenario is valid and its method can run it; otherwise every mistake, a line each. "
-    "Nothing runs,\n"
-    "and a method library must be there but is not loaded: its settings stay unchecked.\n\n"
+    "Says whether a scenario is valid and its method can run it, up to the first cycle; otherwise every "
+    "mistake, a line\n"
+    "each. Nothing moves, and a method library must be there but is not loaded: its settings stay "
+    "unchecked.\n\n"
     "  --method M         as with freefloat run\n"
     "  --set PATH=VALUE   overrides one value; may be given again\n"
     "  --trust            load the method library that the scenario names and check its settings\n"
@@ -28,6 +30,7 @@ typedef struct verdict {
     ff_scenario scenario;
     bool valid;
     char mistakes[16384], warnings[4096];
+    ff_notes notes;
 } verdict;
 
 static void put_lines(ff_json *json, const char *key, char *lines) {
@@ -115,6 +118,11 @@ int ff_cmd_check(int argc, char **argv) {
                                       .all = true};
     v->valid = ff_scenario_load(file, &load, &v->scenario, v->mistakes, sizeof v->mistakes, v->warnings,
                                 sizeof v->warnings) == FF_OK;
+    if (v->valid) { /* what only the run itself refuses, before its first cycle */
+        ff_notes_clear(&v->notes);
+        v->valid = ff_session_prepare(&v->scenario, &v->notes) == FF_DONE;
+        snprintf(v->mistakes, sizeof v->mistakes, "%.*s", (int)strcspn(v->notes.error, "\n"), v->notes.error);
+    }
     status = FF_EXIT_DONE;
     if (json)
         status = print_json(file, v);

@@ -79,9 +79,10 @@ static void print_table(const ff_session *const *sessions, int count, const ff_c
     }
     for (int s = 0; s < count; s++)
         if (!sessions[s]->metrics.pass) {
-            char reason[200];
+            char reason[320];
             ff_show_reason(sessions[s], reason, sizeof reason);
-            printf("%s fails: %s\n", sessions[s]->label, reason);
+            printf("%s fails: ", sessions[s]->label);
+            ff_show_list(strlen(sessions[s]->label) + 8, reason);
         }
     for (int k = 0; k < all->refusals; k++)
         printf("%s refused: %s\n", all->refused[k].label, all->refused[k].why);

@@ -212,9 +212,18 @@ static cell judged(const ff_requirement_result *r) {
     return c;
 }
 
+/* When the first of all contacts without a partner in the reference began [s]; FF_NAN: none. */
+static double diverged(const ff_metrics *metrics) {
+    double first = FF_NAN;
+    for (int i = 0; i < metrics->scenario->satellites; i++)
+        first = fmin(first, metrics->diverged[i]);
+    return first;
+}
+
 void ff_show_reason(const ff_session *session, char *text, size_t size) {
-    static const char *const name[] = {"velocity error", "angular velocity error", "peak force ratio"};
-    static const char *const unit[] = {" m/s", " rad/s", ""};
+    static const char *const name[FF_REQUIREMENTS] = {"velocity error", "angular velocity error",
+                                                      "peak force ratio", "restitution error"};
+    static const char *const unit[FF_REQUIREMENTS] = {" m/s", " rad/s", "", ""};
     const ff_requirement_result *r = session->metrics.requirement;
     int worst = 0, broken = 0, unknown = 0;
     if (session->run.status < 0) {
@@ -222,10 +231,11 @@ void ff_show_reason(const ff_session *session, char *text, size_t size) {
                  *session->run.message ? session->run.message : ff_status_text(session->run.status));
         return;
     }
-    for (int i = 0; i < 3; i++) {
-        unknown += !isfinite(r[i].value);
-        broken += isfinite(r[i].value) && !r[i].met;
-        if (!isfinite(r[worst].value) || r[i].value / r[i].limit > r[worst].value / r[worst].limit)
+    for (int i = 0; i < FF_REQUIREMENTS; i++) {
+        unknown += !isfinite(r[i].value) && i < 3;
+        broken += !r[i].met;
+        if (isfinite(r[i].value) &&
+            (!isfinite(r[worst].value) || r[i].value / r[i].limit > r[worst].value / r[worst].limit))
             worst = i;
     }
     if (unknown == 3) {
@@ -233,11 +243,27 @@ void ff_show_reason(const ff_session *session, char *text, size_t size) {
         return;
     }
     int n = snprintf(text, size, "%s%s %s %s %.4g%s", broken ? "" : "all limits kept; nearest: ", name[worst],
-                     judged(&r[worst]).text, broken ? ">" : "<=", r[worst].limit, unit[worst]);
-    for (int i = 0; i < 3 && n > 0 && (size_t)n < size; i++)
-        if (i != worst && broken && !r[i].met && isfinite(r[i].value))
+                     judged(&r[worst]).text, r[worst].met ? "<=" : ">", r[worst].limit, unit[worst]);
+    for (int i = 0; i < FF_REQUIREMENTS && n > 0 && (size_t)n < size; i++)
+        if (i != worst && !r[i].met && isfinite(r[i].value))
             n += snprintf(text + n, size - (size_t)n, ", %s %s > %.4g%s", name[i], judged(&r[i]).text,
                           r[i].limit, unit[i]);
+    const double since = diverged(&session->metrics);
+    if (!isnan(since) && n > 0 && (size_t)n < size)
+        snprintf(text + n, size - (size_t)n, ", trajectories have diverged at %.3f s", since);
+}
+
+void ff_show_list(size_t column, const char *text) {
+    enum { WIDTH = 80 };
+    for (bool first = true; *text; first = false) {
+        const char *comma = strstr(text, ", ");
+        const size_t n = comma ? (size_t)(comma - text) + 1 : strlen(text);
+        const bool fits = first || column + n + 1 <= WIDTH;
+        printf("%s%.*s", first ? "" : fits ? " " : "\n  ", (int)n, text);
+        column = fits ? column + n + 1 : n + 2;
+        text += n + (comma != NULL);
+    }
+    printf("\n");
 }
 
 void ff_show_session(const ff_session *session) {
@@ -268,10 +294,11 @@ void ff_show_session(const ff_session *session) {
             "look-back too short in %.0f cycles: contacts lasted longer than it (maximum 1023 cycles), later "
             "corrections were left out\n",
             *bounded);
-    char reason[200];
+    char reason[320];
     ff_show_reason(session, reason, sizeof reason);
-    printf("verdict %s%s%s: %s\n", metrics->pass ? ff_cli_green() : ff_cli_red(),
-           metrics->pass ? "pass" : "fail", ff_cli_plain(), reason);
+    printf("verdict %s%s%s: ", metrics->pass ? ff_cli_green() : ff_cli_red(), metrics->pass ? "pass" : "fail",
+           ff_cli_plain());
+    ff_show_list(14, reason);
 }
 
 int ff_show_logs(const char *list, ff_session_options *options) {

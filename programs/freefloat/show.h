@@ -34,6 +34,8 @@ void ff_show_session(const ff_session *session);
 /* Why the verdict is what it is: the limits that were exceeded, the worst first, or the one that is nearest.
  */
 void ff_show_reason(const ff_session *session, char *text, size_t size);
+/* Prints the parts between its commas from that column on, in lines of 80. */
+void ff_show_list(size_t column, const char *text);
 /* The functions of runs/runs.h with their notes printed. Exit status; ff_show_finish that of the run as it
  * was, or FF_EXIT_FAILED where its results are not seen. */
 int ff_show_begin(const ff_run_wanted *wanted, ff_run_folder *run);

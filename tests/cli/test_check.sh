@@ -88,5 +88,40 @@ check 2 "more.yaml:3:9: method library ./none.so: cannot be read: No such file" 
 [ "$(printf '%s\n' "$text" | wc -l)" -eq 3 ] || fail "not three mistakes: $text"
 # what only the loop knows, at the method's place
 check 2 "method 'impact'" "$S/envisat-capture.yaml" --method impact
+
+# whatever run refuses before its first cycle check refuses with the same line, and nothing else
+refusals=0
+both() { # FILE ARGUMENTS...
+    local checked ran check_status run_status
+    checked=$("$FREEFLOAT" check --quiet "$@" 2>&1)
+    check_status=$?
+    ran=$("$FREEFLOAT" run "$@" --set time.duration=0.02 --out "$DIR/both" --force --log none --quiet 2>&1)
+    run_status=$?
+    ran=$(printf '%s\n' "$ran" | grep -v 'warning: ' | head -1)
+    if [ $run_status -eq 2 ]; then
+        refusals=$((refusals + 1))
+        [ $check_status -eq 2 ] || fail "run refuses $*: '$ran', check gives $check_status"
+        printf '%s\n' "$checked" | grep -qxF -- "$ran" || fail "of $* run says '$ran', check '$checked'"
+    elif [ $check_status -ne 0 ]; then
+        fail "check refuses $*: '$checked', run gives $run_status: $ran"
+    fi
+}
+W=$S/wall.yaml
+for set in satellites.body.robot.delay=1e9 'satellites.body.robot={kind: mujoco}' \
+    'satellites.body.robot={kind: joints, base: {position: [9, 0, 0]}}' 'satellites.body.robot={kind: joints, rail: {axis: [0, 1, 0], length: 2, speed: 1}}' \
+    'satellites.body.robot={kind: delay, delay: 0.01, jitter: 1e8}' 'satellites.body.sensor={kind: noisy, delay: 1e9}' 'contacts.right.at=[-0.01, 0, 0]' \
+    'satellites.body.mass=-1' 'time.cycle=0' 'method=impact' 'contacts.right.stiffness=0' 'contacts.right.half_angle=1' 'allow_penetration=maybe' \
+    'fused={delay: 1e9}' 'impact={look_back: 1e9}' 'integrator=passive' 'contact_wrench=held' 'frame=relative'; do
+    both "$W" --set "$set"
+    both "$W" --method fused --set "$set"
+done
+[ $refusals -gt 15 ] || fail "only $refusals refusals"
+both "$S/envisat-capture.yaml" --set satellites.servicer.obsw.navigation.delay=1e9
+both "$S/planar-arm-emulation.yaml"
+both "$S/planar-arm-emulation.yaml" --set 'emulation.gains.velocity=-1'
+for file in "$FF_SOURCE_DIR"/tests/fuzz/corpus/scenario/*; do
+    both "$file"
+done
+echo "$refusals refusals of both"
 [ $failures -eq 0 ] || exit 1
 echo "check: valid or every mistake"

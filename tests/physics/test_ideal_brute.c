@@ -423,7 +423,9 @@ static void draw(ff_rng *rng, int class, ff_scenario *s) {
     }
     if (class ==
         DEPTH) { /* deep enough that the force ends and returns before the release in about half of them */
+        const ff_vec3 was = c->point;
         c->point = test_random_vec3(rng, 0.05);
+        c->at = ff_vec3_add(c->at, ff_quat_rotate(a->start.attitude, ff_vec3_sub(c->point, was)));
         c->damping_depth =
             speed * sqrt(a->rigid.mass / c->satellite_stiffness) * pow(10.0, range(rng, -1.5, 0.3));
         c->satellite_damping =

@@ -49,7 +49,7 @@ static void scenario_make(ff_scenario *s, double delay, double duration, const f
     s->integrate = (ff_integrate_config){.scheme = FF_SCHEME_LIE_MIDPOINT, .cycle = s->cycle};
     s->facility_pose = ff_pose_identity();
     s->frame = FF_FRAME_RELATIVE;
-    s->requirements = (ff_requirements){0.01, 0.0087, 1.2};
+    s->requirements = (ff_requirements){0.01, 0.0087, 1.2, 0.05};
     for (int i = 0; i < 2; i++) {
         ff_satellite *b = &s->satellite[i];
         snprintf(b->name, sizeof b->name, i ? "servicer" : "client");

@@ -81,6 +81,111 @@ static void test_tdpa_cannot_keep_damping(void **state) {
     }
 }
 
+/* --------------------------------------------------------------------------------- resting under a load --
+ */
+
+/* The last second of a run: how far the satellite still moves, and where it is. */
+typedef struct rest {
+    double from;        /* [s] */
+    double least, most; /* [m] along x */
+    double turn;        /* [rad/s] largest */
+} rest;
+
+static ff_status see_rest(void *self, const ff_row *row) {
+    rest *r = self;
+    if (row->t < r->from)
+        return FF_OK;
+    r->least = fmin(r->least, row->body[0].satellite.position.x);
+    r->most = fmax(r->most, row->body[0].satellite.position.x);
+    r->turn = fmax(r->turn, ff_vec3_norm(row->body[0].satellite.omega));
+    return FF_OK;
+}
+
+static rest press(const char *method, double duration, double damping, const char *points) {
+    char text[2048], message[256], warnings[256];
+    int n = snprintf(
+        text, sizeof text,
+        "name: rest\ntime: {cycle: 0.004, duration: %g}\nmethod: %s\nsatellites:\n"
+        "  body: {mass: 100, inertia: [10, 10, 10], velocity: [0.005, 0, 0], robot: {kind: delay, delay: "
+        "0.016}}\n"
+        "loads:\n  - {body: body, kind: pulse, force: [5, 0, 0], from: 0, to: 100}\ncontacts:\n",
+        duration, method);
+    for (const char *p = points; *p; p += strcspn(p, "|") + (strchr(p, '|') != NULL))
+        n += snprintf(
+            text + n, sizeof text - (size_t)n,
+            "  - {kind: wall, body: body, point: %.*s, at: [0.001, 0, 0], normal: [-1, 0, 0], stiffness: "
+            "%g, damping: %g}\n",
+            (int)strcspn(p, "|"), p, strchr(points, '|') ? 4000.0 : 10000.0, damping);
+    ff_scenario *scenario = malloc(sizeof *scenario);
+    ff_ideal_result ideal;
+    ff_run_result result;
+    rest r = {.from = duration - 1.0, .least = FF_INF, .most = -FF_INF};
+    if (ff_scenario_parse("rest", text, (size_t)n, NULL, scenario, message, sizeof message, warnings,
+                          sizeof warnings) != FF_OK)
+        fail_msg("%s", message);
+    assert_int_equal(ff_ideal_solve(scenario, NULL, NULL, &ideal, message, sizeof message), FF_OK);
+    const ff_sink sink = {.self = &r, .row = see_rest};
+    const ff_run_options options = {.ideal = &ideal, .sinks = &sink, .count = 1};
+    ff_run(scenario, &options, &result);
+    assert_int_equal(result.status, FF_OK);
+    ff_ideal_free(&ideal);
+    free(scenario);
+    return r;
+}
+
+/* A body that a load presses on a wall comes to rest at the depth F/k under every method, where the wall's
+ * damping is above that of which the delay deprives it, k (tau + T) = 200 N s/m; on one tip and on three
+ * feet. The rest lies within c/k of a cycle's fall F T/m of F/k: 8e-6 m. `damping` moves the robot against
+ * the satellite, which stays apart from it: up to 1e-4 m. */
+static void test_rest_under_a_load(void **state) {
+    (void)state;
+    static const char *const method[] = {"ideal", "direct", "tdpa", "damping", "impact", "fused"};
+    for (size_t i = 0; i < sizeof method / sizeof *method; i++)
+        for (int feet = 0; feet < 2; feet++) {
+            const rest r = press(method[i], 10, feet ? 160 : 400,
+                                 feet ? "[0, 0.3, 0]|[0, -0.15, 0.26]|[0, -0.15, -0.26]" : "com");
+            const double depth = r.most - 0.001, right = 5.0 / (feet ? 12000.0 : 10000.0);
+            print_message("%-8s %s: %.3e m deep (%.3e), moves by %.1e m, turns at %.1e rad/s\n", method[i],
+                          feet ? "feet" : "tip ", depth, right, r.most - r.least, r.turn);
+            assert_near(depth, right, strcmp(method[i], "damping") == 0 ? 1e-4 : 1.2e-5);
+            assert_true(r.most - r.least < 2e-6);
+            assert_true(r.turn < 1e-4);
+        }
+}
+
+/* Below that damping the delay feeds more than the wall takes: direct gains energy, and tdpa, which takes
+ * away what the delay gave and no more, bounces on; methods that know when the force arose come to rest as
+ * the ideal. */
+static void test_no_rest_without_damping(void **state) {
+    (void)state;
+    static const char *const method[] = {"ideal", "direct", "tdpa", "impact", "fused"};
+    double moves[5];
+    for (int i = 0; i < 5; i++) {
+        const rest r = press(method[i], 10, 100, "com");
+        moves[i] = r.most - r.least;
+        print_message("%-8s moves within a second by %.1e m\n", method[i], moves[i]);
+    }
+    assert_true(moves[1] > 100 * moves[0] && moves[2] > 30 * moves[0]);
+    assert_near(moves[3] / moves[0], 1.0, 0.1);
+    assert_near(moves[4] / moves[0], 1.0, 0.1);
+}
+
+/* The default verdict is relative to the speed: a contact that comes back a tenth too fast does not pass,
+ * however slow it is. */
+static void test_a_tenth_wrong_does_not_pass(void **state) {
+    (void)state;
+    double ratio, force;
+    bool pass;
+    const double w = 5.0;
+    run_wall("direct", 100 * w * w, 0, 0.012, &ratio, &force, &pass);
+    print_message("direct at omega tau %.3f: e = %.3f\n", w * 0.012, ratio);
+    assert_true(ratio > 1.09 && ratio < 1.12 && force < 1.2); /* 5 mm/s of the 10 allowed */
+    assert_false(pass);
+    run_wall("direct", 100 * w * w, 0, 0.004, &ratio, &force, &pass);
+    assert_true(ratio > 1.02 && ratio < 1.05);
+    assert_true(pass);
+}
+
 /* ---------------------------------------------------------------------------------- the forecast's force --
  */
 
@@ -180,6 +285,9 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_passive_run_that_presses_too_hard_is_invalid),
         cmocka_unit_test(test_tdpa_cannot_keep_damping),
+        cmocka_unit_test(test_a_tenth_wrong_does_not_pass),
+        cmocka_unit_test(test_rest_under_a_load),
+        cmocka_unit_test(test_no_rest_without_damping),
         cmocka_unit_test(test_the_forecast_bounds_what_a_moving_partner_presses)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 import {firstAbove, largest, satelliteNames, type Contact, type Requirement, type Run} from "./data";
 import {exact, quantity, seconds, words} from "./format";
 
-export const UNITS: Record<string, string> = {velocity_error: "m/s", angular_velocity_error: "rad/s", position_error: "m", attitude_error: "rad", peak_force_ratio: ""};
+export const UNITS: Record<string, string> = {velocity_error: "m/s", angular_velocity_error: "rad/s", position_error: "m", attitude_error: "rad", peak_force_ratio: "", restitution_error: ""};
 const COLUMNS: Record<string, string> = {velocity_error: "error.velocity", angular_velocity_error: "error.angular_velocity"};
 
 export type Word = "Valid" | "Not valid" | "Not judged" | "Stopped" | "Fault" | "Failed";
@@ -83,6 +83,7 @@ export function verdict(run: Run): Verdict {
     const t = brokenAt(run, r);
     if (t !== null) when = Math.min(when ?? Infinity, t);
     const place = t === null ? "" : where(run.contacts, t);
+    if (r.value === null && r.name === "restitution_error") return "contacts cannot be paired with the ideal run's: the trajectories have diverged";
     if (r.value === null) return `the ${words(r.name)} is not finite: the motion diverged`;
     const ratio = r.name === "peak_force_ratio";
     return `the ${words(r.name)} reached ${measure(r)}, the limit is ${limit(r)}${t === null ? "" : `; ${ratio ? "the peak was at" : "first exceeded at"} ${seconds(t)}${place ? `, ${place}` : ""}`}`;

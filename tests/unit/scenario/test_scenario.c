@@ -292,6 +292,69 @@ static void test_sensor_and_mockup(void **state) {
     assert_true(s.satellite[0].limits.velocity == 14 && isinf(s.satellite[0].limits.acceleration));
 }
 
+static void refuse_compressed(const char *text, const char *name, const char *depth) {
+    char expected[128];
+    snprintf(expected, sizeof expected, "contact %s is compressed by %s at the start, allowed: apart, or",
+             name, depth);
+    assert_int_equal(parse(text), FF_ERR_FORMAT);
+    if (!strstr(message, expected))
+        fail_msg("'%s' lacks '%s'", message, expected);
+}
+
+/* How deep a contact is compressed at the start: planes, the cone's wall, apex and face, stops of both kinds.
+ */
+static void test_start_in_penetration(void **state) {
+    (void)state;
+    static const struct {
+        const char *contact, *depth; /* NULL: apart */
+    } cases[] = {
+        {"kind: wall, at: [0.51, 0, 0], normal: [-1, 0, 0]", NULL},
+        {"kind: wall, at: [0.5, 0, 0], normal: [-1, 0, 0]", NULL}, /* touching is not compressed */
+        {"kind: wall, at: [0.497, 0, 0], normal: [-1, 0, 0]", "0.003 m"},
+        {"kind: pair, against: b, at: [0, 0, 0.001], normal: [0, 0, 1]",
+         "0.001 m"}, /* b is turned: its z is -y */
+        {"kind: pair, against: b, at: [0, 0, -0.001], normal: [0, 0, 1]", NULL},
+        /* the tip lies 0.5 m before b along its x */
+        {"kind: cone, against: b, apex: [-0.2, 0, 0], axis: [-1, 0, 0], half_angle: 0.7", NULL},
+        {"kind: cone, against: b, apex: [-0.52, 0, 0], axis: [-1, 0, 0], half_angle: 0.7", "0.02 m"},
+        {"kind: cone, against: b, apex: [-0.2, 0.149, 0], axis: [-1, 0, 0], half_angle: 0.463647609", NULL},
+        {"kind: cone, against: b, apex: [-0.2, 0.3, 0], axis: [-1, 0, 0], half_angle: 0.785398163397448",
+         NULL},
+        {"kind: cone, against: b, apex: [-0.2, 0.31, 0], axis: [-1, 0, 0], half_angle: 0.785398163397448, "
+         "depth: 0.4",
+         "0.00707 m"},
+        {"kind: cone, against: b, apex: [-0.2, 0.4, 0], axis: [-1, 0, 0], half_angle: 0.785398163397448, "
+         "depth: 0.302",
+         "0.002 m"},
+        {"kind: cone, against: b, apex: [-0.2, 0.4, 0], axis: [-1, 0, 0], half_angle: 0.785398163397448, "
+         "depth: 0.299",
+         NULL},
+        {"kind: stops, position: [0.1, free, free], rotation: [0.01, 0.01, 0.01], rotation_stiffness: 1",
+         NULL},
+        {"kind: stops, position: [free, 0.019, free]", "0.001 m"},
+        {"kind: stops, position: [0.1, 0.1, 0.1], rotation: [0.004, free, free], rotation_stiffness: 1",
+         "0.001 rad"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const bool stops = strstr(cases[i].contact, "stops") != NULL;
+        char text[1024];
+        snprintf(text, sizeof text,
+                 "name: t\ntime: {cycle: 0.01, duration: 1}\nsatellites:\n"
+                 "  a: {mass: 2, inertia: [1, 1, 1], position: [0, %s, 0]%s}\n"
+                 "  b: {mass: 2, inertia: [1, 1, 1], position: [1, 0, 0], attitude: [0.7071067811865476, "
+                 "0.7071067811865476, 0, 0]}\n"
+                 "contacts:\n  - {name: c, body: a, %s, %s, stiffness: 10}\n",
+                 stops ? "-0.02" : "0", stops ? ", attitude: [0.999996875, 0.0025, 0, 0]" : "",
+                 cases[i].contact, stops ? "damping: 0" : "point: [0.5, 0, 0]");
+        if (cases[i].depth)
+            refuse_compressed(text, "c", cases[i].depth);
+        else
+            expect_good(text);
+        snprintf(text + strlen(text), sizeof text - strlen(text), "allow_penetration: true\n");
+        expect_good(text);
+    }
+}
+
 static void test_contact_kinds(void **state) {
     (void)state;
     char text[2048];
@@ -311,7 +374,11 @@ static void test_contact_kinds(void **state) {
              "satellite: {stiffness: 2}}\n"
              "  - {kind: grasp, body: client, against: servicer, at: [0, 0, 0], stiffness: 1, "
              "rotation_stiffness: 2}\n");
+    char *end = text + strlen(text);
+    refuse_compressed(text, "contact1", "3.6 m");
+    snprintf(end, sizeof text - (size_t)(end - text), "allow_penetration: true\n");
     expect_good(text);
+    assert_true(s.allow_penetration);
     assert_int_equal(s.contacts, 5);
     const ff_contact *c = s.contact;
     assert_string_equal(c[0].name, "contact1");
@@ -1023,8 +1090,9 @@ static void test_impact_settings(void **unused) {
     assert_int_equal(parse_sets(contract, stops, 2, NULL), FF_ERR_UNSUPPORTED); /* another method can */
     assert_non_null(strstr(message, "does not know contacts of this kind, allowed: wall, pair, cone"));
     const char *const deep[] = {"contacts.front.at=[0, 0, -0.01]"};
-    assert_int_equal(parse_sets(contract, deep, 1, NULL), FF_OK);
-    assert_non_null(strstr(warnings, "contact front is compressed by 0.01 m at the start"));
+    assert_int_equal(parse_sets(contract, deep, 1, NULL), FF_ERR_FORMAT);
+    assert_non_null(strstr(message, "contact front is compressed by 0.01 m at the start, allowed: apart, or "
+                                    "allow_penetration: true"));
 }
 
 static void expect_warning(const char *text, const char *expected) {
@@ -1338,6 +1406,7 @@ int main(void) {
         cmocka_unit_test(test_robot_kinds),
         cmocka_unit_test(test_sensor_and_mockup),
         cmocka_unit_test(test_contact_kinds),
+        cmocka_unit_test(test_start_in_penetration),
         cmocka_unit_test(test_tdpa_settings),
         cmocka_unit_test(test_quaternion_is_normalised_with_a_warning),
         cmocka_unit_test(test_an_attitude_has_three_forms),
