@@ -131,6 +131,8 @@ typedef struct ff_trial {
 bool ff_trial_weighs(const ff_scenario *scenario, int body, const char **why);
 /* From the scenario; the motions keep half of what the robot's answers may do (ff_plan_output). */
 void ff_trial_plan(const ff_scenario *scenario, const ff_plan *plan, int body, ff_trial *trial);
+/* [s] that such a path takes, at half of what the robot's answers may do. */
+double ff_trial_span(const ff_output_config *limit, ff_pose from, ff_pose to);
 /* A smooth path from one pose to another, at rest at both ends; u from 0 to 1 in `span` [s]. */
 ff_setpoint ff_trial_between(ff_pose from, ff_pose to, double u, double span);
 ff_setpoint ff_trial_at(const ff_trial *trial, double t);
@@ -164,5 +166,9 @@ ff_status ff_trial_align(const ff_trial *trial, const ff_wrench_config *frames, 
  * first state that the arm cannot reach. *when [s]. */
 double ff_check_margin(const ff_plan_body *body, const ff_rigid_state *state, size_t stride, uint64_t samples,
                        double cycle, double *when);
+/* The largest share of its speed that an axis (1 to 6) needs for this motion, and when [s]; as far as the arm
+ * reaches. */
+double ff_check_speed(const ff_plan_body *body, const ff_rigid_state *state, size_t stride, uint64_t samples,
+                      double cycle, int *axis, double *when);
 
 #endif

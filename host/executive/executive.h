@@ -29,6 +29,7 @@ typedef struct ff_phases {
     bool arrived;                            /* where the motion begins */
     uint64_t approached;                     /* cycles of the approach */
     ff_pose stood[FF_MAX_BODIES];            /* where it began */
+    double span;                             /* [s] that it takes */
     uint64_t runup;                          /* cycles of it done */
     bool finished;                           /* the last row was made */
     bool hold;                               /* ordered: come to rest and stay, until a stop */

@@ -25,7 +25,7 @@ static double tracking_error(const ff_guard_body *b, ff_vec3 at) {
     const uint64_t n = b->count < b->window ? b->count : b->window;
     for (uint64_t j = 1; j <= n; j++)
         least = fmin(least, ff_vec3_norm(ff_vec3_sub(b->sent[(b->count - j) % FF_GUARD_TRACK], at)));
-    return n ? least : 0.0;
+    return least; /* the last one is always there */
 }
 
 /* Beyond its range nobody knows the force: where a force or a torque is limited, and the reading says

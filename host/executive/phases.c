@@ -133,17 +133,18 @@ void ff__phases_check(ff_executive *e, ff_state before) {
 
 /* From where the robots stand to where their motion begins: one cycle. False: they are there. */
 static bool approach(ff_executive *e) {
-    static const double span = 0.5; /* [s] for 1 mm and 0.1 deg, the maximum that CHECK lets pass */
     ff_phases *p = &e->phases;
     if (p->arrived)
         return false;
     if (p->approached++ == 0) {
         bool there = true;
+        p->span = 0.5; /* [s] for 1 mm and 0.1 deg, the maximum that CHECK lets pass; more by tight limits */
         for (int i = 0; i < e->scenario->satellites; i++) {
             const ff_pose park = ff_plan_runup(p->plan, i, -FF_INF).T;
             p->stood[i] = e->sample.body[i].sensor.T_wb;
             there &= ff_vec3_norm(ff_vec3_sub(park.p, p->stood[i].p)) < 1e-6 &&
                      ff_quat_angle(park.q, p->stood[i].q) < 1e-6;
+            p->span = fmax(p->span, ff_trial_span(&p->output[i], p->stood[i], park));
         }
         if (there) { /* to the telegrams' decimals */
             p->arrived = true;
@@ -153,9 +154,9 @@ static bool approach(ff_executive *e) {
     const double t = (double)p->approached * p->plan->cycle;
     for (int i = 0; i < e->scenario->satellites; i++)
         e->out.command[i] =
-            ff_trial_between(p->stood[i], ff_plan_runup(p->plan, i, -FF_INF).T, t / span, span);
-    p->arrived = t >= span;
-    ff_executive_aside(e, ff_executive_time(e) - span + t);
+            ff_trial_between(p->stood[i], ff_plan_runup(p->plan, i, -FF_INF).T, t / p->span, p->span);
+    p->arrived = t >= p->span;
+    ff_executive_aside(e, ff_executive_time(e) - p->span + t);
     return true;
 }
 

@@ -271,6 +271,14 @@ static void judge_forecast(ff_preflight *p, const ff_preflight_view *view, doubl
         snprintf(reason, sizeof reason, "the true motion leaves the arm's reach at %.2f s", when);
         ff_check_least(check, i, "joints of the true motion", "joint_margin_deg", margin / deg, 0.0, "deg",
                        isfinite(margin) ? FF_TRIP_JOINT : FF_TRIP_REACH, reason);
+        int axis;
+        const double share = ff_check_speed(&p->plan->body[i], ideal->state + i, (size_t)ideal->bodies,
+                                            ideal->samples, p->plan->cycle, &axis, &when);
+        snprintf(reason, sizeof reason, "the true motion needs %.0f %% of the speed of A%d at %.2f s",
+                 100.0 * share, axis, when);
+        if (!p->plan->body[i].cartesian)
+            ff_check_add(check, i, "axis speed of the true motion", "axis_speed", share, 1.0, "",
+                         FF_TRIP_AXIS, reason);
     }
     const ff_output_config *output = &view->output[i];
     const ff_twist start = p->plan->body[i].start.twist;

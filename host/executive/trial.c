@@ -20,6 +20,19 @@ static double smooth(double u) {
     return u <= 0.0 ? 0.0 : u >= 1.0 ? 1.0 : u * u * u * (10.0 + u * (-15.0 + 6.0 * u));
 }
 
+/* [s] of such a path within half of these limits: its largest velocity is 15/8 of the mean, its acceleration
+ * and jerk 10/sqrt(3) and 60 of the distance over time squared and cubed. */
+static double smooth_time(double distance, double velocity, double acceleration, double jerk) {
+    const double d = 2.0 * distance;
+    return fmax(1.875 * d / velocity, fmax(sqrt(10.0 / sqrt(3.0) * d / acceleration), cbrt(60.0 * d / jerk)));
+}
+
+double ff_trial_span(const ff_output_config *limit, ff_pose from, ff_pose to) {
+    const double shift = ff_vec3_norm(ff_vec3_sub(to.p, from.p)), turn = ff_quat_angle(from.q, to.q);
+    return fmax(smooth_time(shift, limit->velocity, limit->acceleration, limit->jerk),
+                smooth_time(turn, limit->angular_velocity, limit->angular_acceleration, limit->angular_jerk));
+}
+
 /* Offset of the chirp in units of its amplitude, 0 to 1: (1 - cos phi)/2, faded in and out. */
 static double chirp(double t) {
     if (t <= 0.0 || t >= CHIRP_TIME)
@@ -57,7 +70,7 @@ void ff_trial_plan(const ff_scenario *scenario, const ff_plan *plan, int body, f
         double angle = c->angle;
         if (plan->body[body].cartesian)
             angle = fmin(angle, 4.5 * FF_PI / 180.0);
-        const double rate = fmin(TILT_RATE, 0.5 * limit->angular_velocity);
+        const double rate = fmin(2.0 * TILT_RATE, limit->angular_velocity);
         const ff_pose T_wl = ff_pose_inverse(scenario->facility_pose);
         const ff_vec3 down =
             ff_quat_unrotate(trial->park.q, ff_quat_rotate(T_wl.q, scenario->facility_gravity));
@@ -73,10 +86,7 @@ void ff_trial_plan(const ff_scenario *scenario, const ff_plan *plan, int body, f
         trial->tilt[2] = ff_vec3_scale(-angle, a);
         trial->tilt[3] = ff_vec3_scale(angle, b);
         trial->tilt[4] = ff_vec3_scale(-angle, b);
-        /* of the quintic: 15/8 of the mean, 10/sqrt(3) and 60 of the angle over time squared and cubed */
-        trial->move = 1.875 * 2.0 * angle / rate;
-        trial->move = fmax(trial->move, sqrt(10.0 / sqrt(3.0) * 4.0 * angle / limit->angular_acceleration));
-        trial->move = fmax(trial->move, cbrt(60.0 * 4.0 * angle / limit->angular_jerk));
+        trial->move = smooth_time(2.0 * angle, rate, limit->angular_acceleration, limit->angular_jerk);
         trial->tilt_end = 5.0 * (trial->move + trial->dwell) + trial->settle;
     }
     trial->end = trial->tilt_end;
@@ -398,6 +408,31 @@ ff_status ff_trial_align(const ff_trial *trial, const ff_wrench_config *frames, 
     }
     *skew = (ff_estimate){best * trial->cycle - behind, trial->cycle * sd / (mass * sqrt(s.slope_xx))};
     return FF_OK;
+}
+
+double ff_check_speed(const ff_plan_body *body, const ff_rigid_state *state, size_t stride, uint64_t samples,
+                      double cycle, int *axis, double *when) {
+    ff_arm_joints before = body->home, now;
+    ff_axes_out out;
+    double most = 0.0;
+    *axis = 0;
+    *when = 0.0;
+    for (uint64_t k = 0; k < samples; k++) {
+        const ff_pose T = ff_rigid_pose(&state[k * stride]);
+        /* from the run-up's start to its end it is led slowly: the first step is not one of a cycle */
+        if (ff_axes_reach(&body->arm, &T, k ? cycle : FF_INF, &before, &now, &out) == FF_AXES_REACH)
+            break; /* ff_check_margin says so */
+        for (int a = 0; a < 6 && k; a++) {
+            const double share = fabs(now.a[a] - before.a[a]) / (cycle * body->arm.config.speed[a]);
+            if (share > most) {
+                most = share;
+                *axis = a + 1;
+                *when = (double)k * cycle;
+            }
+        }
+        before = now;
+    }
+    return most;
 }
 
 double ff_check_margin(const ff_plan_body *body, const ff_rigid_state *state, size_t stride, uint64_t samples,

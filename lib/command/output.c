@@ -404,11 +404,12 @@ static bool plan(const bounds *b, double T, const ff_vec3 *e, ff_vec3 vt, const 
     part c = {course->velocity, course->acceleration};
     if (!course->active || !course->exact)
         c = behind(b, T, now);
-    const part begun = c;
+    part led = c;
     ff_vec3 wanted;
-    const bool chased = e && chase(b, T, ff_vec3_axpy(-T, vt, *e), vt, &c, &wanted);
-    if (!chased) {
-        c = begun;
+    const bool chased = e && chase(b, T, ff_vec3_axpy(-T, vt, *e), vt, &led, &wanted);
+    if (chased)
+        c = led;
+    else {
         if (!course->stopping || !course->exact)
             begin_stop(b, T, &c, course);
         stop(b, T, course, &c, &wanted);

@@ -367,6 +367,23 @@ static void test_limits_bind_everything(void **state) {
           "facility.gravity=[0, 0, -9.81]", "satellites.body.mockup={mass: 5, com: [0, 0, 0.1]}"},
          0,
          0},
+        /* limits that trip, and not only bound, are kept by whatever leads the robot, too */
+        {"safety, chirp and tilts",
+         FF_TRIP_FINISHED,
+         {"satellites.body.safety={velocity: 0.3, acceleration: 0.2, jerk: 5, angular_velocity: 0.5, "
+          "angular_acceleration: 0.3}",
+          "satellites.body.check={push: skip, weight: poses, delay: chirp}", "facility.gravity=[0, 0, -9.81]",
+          "satellites.body.mockup={mass: 5, com: [0, 0, 0.1]}"},
+         0,
+         0},
+        {"tight safety, tilts",
+         FF_TRIP_FINISHED,
+         {"satellites.body.safety={velocity: 0.21, acceleration: 0.05, jerk: 0.2, angular_velocity: 0.25, "
+          "angular_acceleration: 0.05}",
+          "satellites.body.check={push: skip, weight: poses}", "facility.gravity=[0, 0, -9.81]",
+          "satellites.body.mockup={mass: 5, com: [0, 0, 0.1]}"},
+         0,
+         0},
     };
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++)
         drop(kept(fast, &cases[n]));

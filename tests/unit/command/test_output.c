@@ -179,6 +179,104 @@ static void test_inside_the_limits_to_the_bit(void **state) {
     }
 }
 
+/* A motion at its limit for acceleration or jerk, some metres from the origin, where a pose has only so many
+ * bits: it goes out to the bit, however small the limit is. */
+static void test_at_a_limit_to_the_bit(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 9);
+    for (int n = 0; n < 24; n++) {
+        ff_output_config c;
+        ff_output_default(&c);
+        const bool jerks = n % 2;
+        c.jerk = jerks ? log_range(&rng, 0.01, 1.0) : FF_INF;
+        c.acceleration = jerks ? 10.0 : log_range(&rng, 0.001, 0.1);
+        const double T = c.cycle;
+        const ff_vec3 u = ff_vec3_unit(test_random_vec3(&rng, 1.0));
+        const ff_pose at = {ff_quat_identity(),
+                            ff_vec3_scale(7.0, ff_vec3_unit(test_random_vec3(&rng, 1.0)))};
+        ff_output_state s;
+        ff_output_reset(&s, at);
+        for (int k = 1; k < 150; k++) {
+            /* sums of the limit: third, or second, differences are it exactly */
+            const double x = jerks ? c.jerk * T * T * T * k * (k + 1.0) * (k + 2.0) / 6.0
+                                   : c.acceleration * T * T * k * (k + 1.0) / 2.0;
+            const ff_setpoint to = {{at.q, ff_vec3_axpy(x, u, at.p)}, ff_twist_zero()};
+            ff_output_target(&s, &to, k * T);
+            ff_output_out out;
+            ff_output_step(&c, &s, k * T, &out);
+            assert_false(out.limited);
+            assert_memory_equal(&out.to, &to, sizeof to);
+            ff_output_confirm(&s, true, false);
+        }
+    }
+}
+
+/* What was not taken, or stood meanwhile, is planned anew, translation and rotation. */
+static void test_what_was_not_taken_is_planned_anew(void **state) {
+    (void)state;
+    for (int n = 0; n < 4; n++) {
+        const bool taken = n & 1, stood = n & 2;
+        ff_output_state s;
+        ff_output_reset(&s, ff_pose_identity());
+        s.pending = true;
+        s.course[0].exact = s.course[1].exact = true;
+        ff_output_confirm(&s, taken, stood);
+        assert_int_equal(s.course[0].exact, taken && !stood);
+        assert_int_equal(s.course[1].exact, taken && !stood);
+        assert_int_equal(s.doubtful, !taken);
+    }
+}
+
+/* Where a stop from here would end, or turn if it brakes harder than it can let go in time: what the stop
+ * then does, followed to its end. */
+static void test_where_a_stop_ends_and_turns(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 10);
+    int turns = 0;
+    for (int n = 0; n < test_count(150, 3000); n++) {
+        ff_output_config c;
+        ff_output_default(&c);
+        c.velocity = 1.0;
+        c.acceleration = c.stop_acceleration = 2.0;
+        c.jerk = log_range(&rng, 4.0, 60.0);
+        const int axis = n % 3;
+        c.centre = ff_vec3_zero(); /* so far away that forward is outward */
+        c.centre.a[axis] = -100.0;
+        ff_output_state s;
+        ff_output_reset(&s, ff_pose_identity());
+        /* every other one brakes harder than it can let go: a^2/2J is what that takes off v */
+        const bool harder = n % 2;
+        const double a = ff_rng_range(&rng, -1.9, harder ? -0.8 : 0.5),
+                     v = harder ? ff_rng_range(&rng, 0.1, 0.7) * a * a / (2.0 * c.jerk)
+                                : ff_rng_range(&rng, 0.01, 0.3);
+        s.velocity.v.a[axis] = v;
+        s.acceleration.v.a[axis] = a;
+        s.moved = true;
+        ff_output_out out;
+        double far = 0.0, last = 0.0, first = FF_NAN, path = 0.0;
+        for (int k = 0; k < 4000; k++) {
+            ff_output_step(&c, &s, k * c.cycle, &out);
+            ff_output_wire(&c, &s, out.to.T);
+            ff_output_confirm(&s, true, false);
+            const double x = s.pose.p.a[axis];
+            if (k == 0)
+                first = out.rest.a[axis];
+            far = k ? fmax(far, x) : x;
+            path += fabs(x - last);
+            if (x == last && k > 3)
+                break;
+            last = x;
+        }
+        turns += far > last + 1e-4;
+        if (!(fabs(first - far) <= 0.01 * path + 0.2 * v * c.cycle))
+            fail_msg("%d: %g, the stop comes to %g and ends at %g (v %g, a %g, J %g)", n, first, far, last, v,
+                     a, c.jerk);
+    }
+    assert_true(turns > 20);
+}
+
 /* Without a new target the last one is led on for the time of patience, then the robot brakes by itself. */
 static void test_brakes_by_itself(void **state) {
     (void)state;
@@ -529,6 +627,9 @@ int main(void) {
         cmocka_unit_test(test_random_lives),
         cmocka_unit_test(test_at_the_limit_for_long),
         cmocka_unit_test(test_inside_the_limits_to_the_bit),
+        cmocka_unit_test(test_at_a_limit_to_the_bit),
+        cmocka_unit_test(test_what_was_not_taken_is_planned_anew),
+        cmocka_unit_test(test_where_a_stop_ends_and_turns),
         cmocka_unit_test(test_brakes_by_itself),
         cmocka_unit_test(test_asked_earlier),
         cmocka_unit_test(test_not_finite),

@@ -237,7 +237,8 @@ static void test_forecast_and_start(void **state) {
     ff_preflight_close(&p);
 }
 
-/* The true motion: how near to an end of a joint it comes, where it leaves, where the arm does not reach. */
+/* The true motion: how near to an end of a joint it comes, where it leaves, where the arm does not reach; how
+ * fast its axes must be. */
 static void test_true_motion_is_judged(void **state) {
     (void)state;
     open_check("push: skip", "push: skip", true);
@@ -246,10 +247,11 @@ static void test_true_motion_is_judged(void **state) {
     ideal = (ff_ideal_result){.samples = SAMPLES, .bodies = BODIES, .state = motion};
     ff_plan_body *body = &plan.body[1];
     const double deg = FF_PI / 180.0;
-    for (int n = 0; n < 3; n++) {
+    for (int n = 0; n < 5; n++) {
         for (int k = 0; k < SAMPLES; k++) {
             ff_arm_joints j = body->home;
-            j.a[0] += 0.01 * k; /* to 0.1 rad */
+            j.a[0] += 0.01 * k; /* to 0.1 rad: 2.5 rad/s, and once a half more */
+            j.a[0] += n == 3 && k >= 7 ? 0.005 : 0.0;
             const ff_pose here = ff_arm_forward(&plan.body[0].arm, &plan.body[0].home),
                           T = ff_arm_forward(&body->arm, &j);
             motion[k * BODIES] = (ff_rigid_state){.position = here.p, .attitude = here.q};
@@ -261,6 +263,7 @@ static void test_true_motion_is_judged(void **state) {
         }
         body->arm.config.upper[0] = body->home.a[0] + (n == 1 ? 0.04 : 0.125);
         body->arm.config.lower[0] = body->home.a[0] - 0.3;
+        body->arm.config.speed[0] = n == 4 ? 2.0 : 5.0;
         if (n == 2)
             motion[10 * BODIES + 1].position.x += 50.0;
         ff_preflight_evaluate(&p, &view, false);
@@ -269,6 +272,21 @@ static void test_true_motion_is_judged(void **state) {
         if (n == 0) {
             expect(1, "joint_margin_deg", FF_CHECK_GO, 0.025 / deg, 0.0, "deg", 1e-6);
             assert_int_equal(p.check.no_go.code, FF_TRIP_NONE);
+            expect(1, "axis_speed", FF_CHECK_GO, 0.5, 1.0, "", 1e-6);
+            expect(0, "axis_speed", FF_CHECK_GO, 0.0, 1.0, "", 1e-6);
+        } else if (n == 3) { /* each cycle counts */
+            expect(1, "axis_speed", FF_CHECK_GO, 0.75, 1.0, "", 1e-6);
+        } else if (n == 4) {
+            expect(1, "axis_speed", FF_CHECK_NO_GO, 1.25, 1.0, "", 1e-6);
+            assert_int_equal(p.check.no_go.code, FF_TRIP_AXIS);
+            assert_int_equal(p.check.no_go.body, 1);
+            assert_non_null(strstr(row_of(1, "axis_speed")->reason,
+                                   "the true motion needs 125 % of the speed of A1 at 0.0"));
+            plan.body[1].cartesian = true; /* the controller's own affair */
+            ff_preflight_evaluate(&p, &view, false);
+            assert_false(has_row(1, "axis_speed"));
+            assert_int_equal(p.check.no_go.code, FF_TRIP_NONE);
+            plan.body[1].cartesian = false;
         } else if (n == 1) { /* the fifth cycle is looked at: 0.05 rad, 20 ms */
             expect(1, "joint_margin_deg", FF_CHECK_NO_GO, -0.01 / deg, 0.0, "deg", 1e-6);
             assert_int_equal(p.check.no_go.code, FF_TRIP_JOINT);

@@ -62,6 +62,51 @@ static void test_approach(void **state) {
     assert_true(desk.largest_step <= 0.05 * 0.004 * (1.0 + 1e-9));
 }
 
+/* With tight limits it takes its time: no difference of the commands is more than half of them. */
+static void test_approach_within_tight_limits(void **state) {
+    (void)state;
+    static const struct {
+        double velocity, acceleration, jerk, span;
+    } each[] = {{0.002, 1e3, 1e6, 1.875 * 1e-3 / 0.002},
+                {2.0, 0.004, 1e6, 0},
+                {2.0, 1e3, 0.02, 0},
+                {2.0, 1e3, 1e6, 0.5}};
+    for (size_t n = 0; n < sizeof each / sizeof *each; n++) {
+        begin(5e-4);
+        while (executive.guard.walk.state != FF_STATE_APPROACH) {
+            ff_executive_cycle(&executive);
+            attend(true);
+        }
+        ff_output_config *o = &executive.phases.output[0];
+        o->velocity = each[n].velocity;
+        o->acceleration = each[n].acceleration;
+        o->jerk = each[n].jerk;
+        double y[4] = {5e-4, 5e-4, 5e-4, 5e-4}, worst[3] = {0};
+        const double T = 0.004;
+        int cycles = 0;
+        for (; executive.guard.walk.state == FF_STATE_APPROACH && cycles < 5000; cycles++) {
+            ff_executive_cycle(&executive);
+            if (executive.guard.walk.state != FF_STATE_APPROACH)
+                break;
+            memmove(y + 1, y, 3 * sizeof *y);
+            y[0] = executive.out.command[0].T.p.y;
+            worst[0] = fmax(worst[0], fabs(y[0] - y[1]) / T);
+            worst[1] = fmax(worst[1], fabs(y[0] - 2 * y[1] + y[2]) / (T * T));
+            worst[2] = fmax(worst[2], fabs(y[0] - 3 * y[1] + 3 * y[2] - y[3]) / (T * T * T));
+        }
+        assert_near(y[0], 0.0, 1e-9);
+        assert_true(worst[0] <= 0.5 * each[n].velocity * 1.001 && worst[1] <= 0.5 * each[n].acceleration &&
+                    worst[2] <= 0.5 * each[n].jerk);
+        /* and no longer than that asks for */
+        assert_true(n == 3 || worst[0] > 0.49 * each[n].velocity || worst[1] > 0.49 * each[n].acceleration ||
+                    worst[2] > 0.45 * each[n].jerk);
+        if (each[n].span > 0.0)
+            assert_near(cycles * T, each[n].span, 2.5 * T);
+        desk.stopped = true;
+        end(true);
+    }
+}
+
 /* Within 1 um and 1 urad it is there already. */
 static void test_an_approach_that_is_not_needed(void **state) {
     (void)state;
@@ -492,6 +537,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_from_off_to_end),
         cmocka_unit_test(test_approach),
+        cmocka_unit_test(test_approach_within_tight_limits),
         cmocka_unit_test(test_no_go),
         cmocka_unit_test(test_refused_by_the_operator),
         cmocka_unit_test(test_lost_telegrams),

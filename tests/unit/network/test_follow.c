@@ -52,6 +52,18 @@ static void test_cubic_is_off_by_its_remainder(void **state) {
     }
 }
 
+/* One telegram is a place, two are a line: what is not known yet counts for nothing. */
+static void test_the_first_telegrams(void **state) {
+    (void)state;
+    const ff_follow one = feed(0.0, 0.0, 1, parabola), two = feed(0.0, 0.0, 2, parabola);
+    assert_vec3_near(ff_follow_at(&one, T, ff_follow_time(&one) + T).p, parabola(0.0).p, 0.0);
+    const double newest = ff_follow_time(&two);
+    const ff_vec3 a = parabola(0.0).p, b = parabola(T).p;
+    for (double h = -1.0; h <= 3.0; h += 0.5)
+        assert_vec3_near(ff_follow_at(&two, T, newest + h * T).p, ff_vec3_axpy(h, ff_vec3_sub(b, a), b),
+                         1e-12);
+}
+
 static void test_long_silence_goes_straight(void **state) {
     (void)state;
     const ff_follow f = feed(0.0, 0.0, 500, cubic);
@@ -109,6 +121,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parabola_and_steady_rotation_are_exact),
         cmocka_unit_test(test_cubic_is_off_by_its_remainder),
+        cmocka_unit_test(test_the_first_telegrams),
         cmocka_unit_test(test_long_silence_goes_straight),
         cmocka_unit_test(test_straight_on_has_the_last_slope),
         cmocka_unit_test(test_a_clock_that_was_set_forgets_the_poses),

@@ -31,7 +31,7 @@ static struct {
     uint64_t signal[FF_RSI_SIGNALS]; /* of the controller */
 } peer;
 
-static bool wanted_heartbeat;
+static bool wanted_heartbeat, wanted_cartesian;
 static uint64_t jump; /* [cycles] of the controller's counter, and no time */
 
 static int begin(void **state) {
@@ -43,6 +43,7 @@ static int begin(void **state) {
     scenario.satellite[0].sensor.range_force = 100.0; /* less than the page says */
     assert_int_equal(ff_plan_create(&scenario, &plan, message, sizeof message), FF_OK);
     plan.body[0].heartbeat = wanted_heartbeat;
+    plan.body[0].cartesian = wanted_cartesian;
     const ff_ports ports = free_ports();
     assert_int_equal(ff_addresses_find(&scenario, &ports, &address, message, sizeof message), FF_OK);
     assert_true(address.virtual);
@@ -239,6 +240,131 @@ static void test_lost_telegrams_are_filled_in(void **state) {
     }
     assert_near(sample.missed, 3.0, 0.0);
     assert_near(sample.body[0].sensor.twist.v.x, 0.25, 1e-6);
+}
+
+/* One record to whoever reads the sensor. */
+static void send_record(double force, uint32_t status) {
+    const ff_ati_record record = {.rdt_sequence = ++peer.records,
+                                  .ft_sequence = peer.records,
+                                  .status = status,
+                                  .counts = {(int32_t)lround(1e6 * force), (int32_t)peer.records}};
+    uint8_t raw[FF_ATI_RECORD_SIZE];
+    assert_int_equal(ff_ati_record_encode(&record, raw, sizeof raw), FF_OK);
+    ff_socket_send(peer.sensor, raw, sizeof raw, &peer.client);
+}
+
+/* Every record between two telegrams is judged, the newest is the reading: the largest, the one that is off
+ * both the newest and the last cycle's, the worst status; how many must not be used, or are farther than
+ * `spike` from the last cycle's. */
+static void test_every_record_is_judged(void **state) {
+    (void)state;
+    static const struct {
+        double force[3];
+        uint32_t status;
+        double most, jump;
+        uint64_t bad, spiked;
+        ff_status health;
+    } each[] = {{{1.0, 1.0, 1.0}, 0, 1.0, 0.0, 0, 0, FF_OK},
+                {{1.0, 41.0, 1.0}, 0, 41.0, 40.0, 0, 1, FF_OK},
+                {{1.0, 26.0, 1.0}, 0, 26.0, 25.0, 0, 0, FF_OK},  /* not farther than its limit */
+                {{11.0, 21.0, 31.0}, 0, 31.0, 0.0, 0, 1, FF_OK}, /* a force that rises */
+                {{1.0, -60.0, 1.0}, 0, 60.0, 61.0, 0, 1, FF_OK},
+                {{1.0, 100.0, 1.0}, 0, 100.0, 99.0, 1, 1, FF_OK},
+                {{1.0, 1.0, 1.0}, 0x80000001u, 1.0, 0.0, 1, 0, FF_ERR_DEVICE}};
+    for (size_t n = 0; n < sizeof each / sizeof *each; n++) {
+        ff_rsi_sen sen;
+        if (n > 0) {
+            end(NULL);
+            begin(NULL);
+        }
+        meet();
+        network.body[0].limits.spike = 25.001;
+        stand(&sen);
+        const uint64_t bad = network.body[0].bad, spiked = network.body[0].spiked;
+        for (int r = 0; r < 2; r++)
+            send_record(each[n].force[r], r ? each[n].status : 0);
+        send_telegram(0, 0.0, each[n].force[2]);
+        assert_int_equal(station.wait(station.self, &sample), FF_OK);
+        const ff_sample_device *d = &sample.body[0].device;
+        assert_near(sample.body[0].sensor.f_s.f.x, each[n].force[2], 1e-9);
+        assert_near(d->most_force, each[n].most, 1e-9);
+        assert_near(d->jump, each[n].jump, 1e-9);
+        assert_int_equal(network.body[0].bad - bad, each[n].bad);
+        assert_int_equal(network.body[0].spiked - spiked, each[n].spiked);
+        if ((d->health < 0) != (each[n].health < 0))
+            fail_msg("%d: health %d", (int)n, d->health);
+        assert_near(sample.body[0].sensor.age, 0.0, 0.0);
+        write_command(0.0, 0);
+        take_answer(&sen);
+        stand(&sen); /* and the next cycle begins anew */
+        assert_int_equal(sample.body[0].device.health, FF_OK);
+        assert_near(sample.body[0].device.most_force, 1.0, 1e-9);
+    }
+}
+
+/* The controller's clock counts its telegrams, those that were lost, too; a counter that jumps by more than a
+ * few in no time is not time that passes. */
+static void test_ticks_of_the_controllers_clock(void **state) {
+    (void)state;
+    static const struct {
+        uint64_t lost, jump, ticks;
+    } each[] = {{0, 0, 1}, {1, 0, 2}, {3, 0, 4}, {7, 0, 8}, {0, 5, 1}, {0, 100, 1}, {0, 4, 5}};
+    for (size_t n = 0; n < sizeof each / sizeof *each; n++) {
+        ff_rsi_sen sen;
+        if (n > 0) {
+            end(NULL);
+            begin(NULL);
+        }
+        meet();
+        for (int k = 0; k < 10; k++)
+            stand(&sen);
+        const uint64_t before = network.body[0].ticks;
+        assert_int_equal(before, 11); /* of twelve telegrams */
+        jump = each[n].jump;
+        send_telegram(each[n].lost, 0.0, 1.0);
+        jump = 0;
+        while (station.wait(station.self, &sample) == FF_OK && sample.filled)
+            ;
+        assert_int_equal(network.body[0].ticks - before, each[n].ticks);
+    }
+}
+
+/* By Cartesian corrections the tool may turn by 5 degrees: where a stop would bring it further the run ends,
+ * with both angles. */
+static void test_cartesian_turn(void **state) {
+    (void)state;
+    const double deg = FF_PI / 180.0;
+    for (int n = 0; n < 2; n++) {
+        ff_rsi_sen sen;
+        end(NULL);
+        wanted_cartesian = true;
+        begin(NULL);
+        wanted_cartesian = false;
+        meet();
+        double turned = 0.0;
+        const double speed = 0.2; /* [rad/s]: with 2 rad/s2 it stops within 0.01 rad */
+        bool found = false;
+        for (int k = 0; k < 200 && !found; k++) {
+            send_telegram(0, 0.0, 1.0);
+            assert_int_equal(station.wait(station.self, &sample), FF_OK);
+            found = sample.found.code == FF_TRIP_ROTATION;
+            if (found)
+                break;
+            assert_true(turned < 5.0 * deg);
+            turned += speed * plan.cycle;
+            const ff_quat turn = ff_quat_exp(ff_vec3_make(0, n ? 0 : turned, n ? -turned : 0));
+            const ff_setpoint to = {{ff_quat_mul(park.q, turn), park.p},
+                                    {ff_vec3_make(0, n ? 0 : speed, n ? -speed : 0), ff_vec3_zero()}};
+            const ff_wrench none = ff_wrench_zero();
+            ff_sent sent;
+            station.write(station.self, 0, &to, 1u | FF_LED_AHEAD, &none, NULL, &sent);
+            take_answer(&sen);
+        }
+        assert_true(found);
+        assert_near(sample.found.limit, 5.0, 1e-9);
+        assert_true(sample.found.value > 5.0 && sample.found.value < 5.1);
+        assert_int_equal(sample.found.body, 0);
+    }
 }
 
 /* The controller's own signals: one that changes, or that is not there any more, is found with its name,
@@ -449,6 +575,9 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_sample, begin, end),
         cmocka_unit_test_setup_teardown(test_lost_telegrams_are_filled_in, begin, end),
         cmocka_unit_test_setup_teardown(test_delay_counts_what_was_lost, begin, end),
+        cmocka_unit_test_setup_teardown(test_every_record_is_judged, begin, end),
+        cmocka_unit_test_setup_teardown(test_ticks_of_the_controllers_clock, begin, end),
+        cmocka_unit_test_setup_teardown(test_cartesian_turn, begin, end),
         cmocka_unit_test_setup_teardown(test_the_controllers_signals, begin, end),
         cmocka_unit_test_setup_teardown(test_heartbeat, begin, end),
         cmocka_unit_test_setup_teardown(test_a_jump_of_the_counter_does_not_accept_a_late_answer, begin, end),

@@ -756,6 +756,71 @@ static void test_output_stage_shares_box_and_braking(void **state) {
     assert_vec3_near(ff_stop_point(&c, BODY, &rests), rests.T.p, 0.0);
 }
 
+/* Spin at the point of contact: omega times the lever, of the one that touches (an arm stretched out: its
+ * mount, its links, its gripper) and of the one that is touched (at its surface, beside the CoM by as much as
+ * the path misses it; where its spin is the faster, where the point is). Either may stand in the list as the
+ * other's. */
+static void test_forecast_with_spin(void **state) {
+    (void)state;
+    ff_scenario *s = calloc(1, sizeof *s);
+    s->satellites = 2;
+    s->cycle = CYCLE;
+    s->contacts = 1;
+    s->method = &ff_method_direct;
+    for (int i = 0; i < 2; i++) {
+        s->satellite[i].rigid.mass = 2.0;
+        s->satellite[i].start.attitude = ff_quat_identity();
+    }
+    ff_contact *k = &s->contact[0];
+    *k = (ff_contact){.kind = FF_CONTACT_PAIR, .body = 0, .against = 1, .stiffness = 1.0};
+    k->at = ff_vec3_make(-0.3, 0, 0); /* its face */
+    s->satellite[0].start.position = ff_vec3_make(-3, 0.4, 0);
+    s->satellite[0].start.velocity = ff_vec3_make(2, 0, 0);
+    k->point = ff_vec3_make(0.5, 0, 0);
+    const double growth = exp(CYCLE); /* w = 1, no delay but the cycle; sqrt(k m) = 1 */
+    ff_forecast f;
+    for (int i = 0; i < 2; i++) { /* path 0.4 m beside, 0.3 m of surface: a lever of 0.5 m, spin 0.2 rad/s */
+        s->satellite[1].start.omega = ff_vec3_make(0, 0, 0.2);
+        s->satellite[0].start.omega = ff_vec3_make(0.1, 0, 0);
+        ff_safety_forecast(s, i, FF_NAN, &f);
+        assert_near(f.force, (2.0 + 0.2 * 0.5 + 0.1 * 0.5) * growth, 1e-12);
+    }
+    s->satellite[0].start.omega = ff_vec3_zero();
+    s->satellite[0].start.position.y = 0.0; /* through the CoM: the surface alone */
+    ff_safety_forecast(s, 0, FF_NAN, &f);
+    assert_near(f.force, (2.0 + 0.2 * 0.3) * growth, 1e-12);
+    s->satellite[1].start.omega = ff_vec3_make(0, 0, 2.0); /* at 2.5 m it is faster than the path */
+    ff_safety_forecast(s, 0, FF_NAN, &f);
+    assert_near(f.force, (2.0 + 2.0 * 2.5) * growth, 1e-12);
+    s->satellite[0].start.velocity = ff_vec3_zero(); /* nothing else brings it there */
+    s->satellite[1].start.omega = ff_vec3_make(0, 0.1, 0);
+    k->at = ff_vec3_make(0, 4, 0); /* but no nearer than the surface */
+    ff_safety_forecast(s, 0, FF_NAN, &f);
+    assert_near(f.force, 0.1 * 4.0 * growth, 1e-12);
+    k->kind = FF_CONTACT_CONE;
+    k->apex = ff_vec3_make(0, 0, 5);
+    ff_safety_forecast(s, 0, FF_NAN, &f);
+    assert_near(f.force, 0.1 * 5.0 * growth, 1e-12);
+    /* an arm: its links are part of the mass, and its whole length of the lever, of the one that touches
+     * alone */
+    s->satellite[1].start.omega = ff_vec3_zero();
+    s->satellite[0].start.omega = ff_vec3_make(0, 0, 0.1);
+    for (int i = 0; i < 2; i++) {
+        ff_servicer_arm *arm = &s->satellite[i].arm;
+        arm->present = true;
+        arm->links = 2;
+        arm->link[0].row.mass = arm->link[1].row.mass = 3.0;
+        arm->link[0].row.pose.p = ff_vec3_make(0.25, 0, 0);
+        arm->link[1].row.pose.p = ff_vec3_make(0, 1.0, 0);
+        arm->mount.p = ff_vec3_make(0, 0, 0.125);
+        arm->gripper.p = ff_vec3_make(0, 0, 0.625);
+    }
+    k->stiffness = 4.0; /* of 8 and 8 kg: w = 1, sqrt(k m) = 4 */
+    ff_safety_forecast(s, 0, FF_NAN, &f);
+    assert_near(f.force, 0.1 * (0.5 + 0.25 + 1.0 + 0.125 + 0.625) * 4.0 * growth, 1e-12);
+    free(s);
+}
+
 /* Nothing to touch: no frequency, no force. Half a radian for direct integration, one for the others. */
 static void test_forecast_without_contact(void **state) {
     (void)state;
@@ -800,6 +865,7 @@ int main(void) {
         cmocka_unit_test(test_configuration_of_each_body),
         cmocka_unit_test(test_output_stage_shares_box_and_braking),
         cmocka_unit_test(test_forecast_without_contact),
+        cmocka_unit_test(test_forecast_with_spin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

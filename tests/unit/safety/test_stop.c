@@ -223,6 +223,21 @@ static void test_retreat_begins_and_ends_slowly(void **state) {
     assert_near((double)(cycles - cycles_until_done(&fast)) * CYCLE, 0.010 / a, 3.0 * CYCLE);
 }
 
+/* A robot that may only be slower retreats more slowly: `safety` and `limits`, the smaller of both. */
+static void test_retreat_is_no_faster_than_the_limits(void **state) {
+    (void)state;
+    for (int n = 0; n < 3; n++) {
+        stopping r = begin();
+        r.in.force = ff_vec3_make(10, 0, 0);
+        r.c.limits[BODY].velocity = n == 0 ? 0.004 : n == 1 ? 0.5 : 0.008;
+        r.c.bounded[BODY].velocity = n == 0 ? 0.5 : n == 1 ? 0.004 : 0.5;
+        for (int k = 0; k < 28; k++)
+            ff_stop_step(&r.c, BODY, &r.s, &r.in);
+        assert_true(r.s.goes);
+        assert_near(r.s.target.T.p.x, (n == 2 ? 0.008 : 0.004) * CYCLE, 1e-15);
+    }
+}
+
 /* A retreat stays in the box about its centre, to the bit, on each axis. */
 static void test_retreat_stays_in_the_box(void **state) {
     (void)state;
@@ -297,6 +312,7 @@ int main(void) {
         cmocka_unit_test(test_retreat_step_by_step),
         cmocka_unit_test(test_retreat_ends_by_the_force),
         cmocka_unit_test(test_retreat_begins_and_ends_slowly),
+        cmocka_unit_test(test_retreat_is_no_faster_than_the_limits),
         cmocka_unit_test(test_retreat_stays_in_the_box),
         cmocka_unit_test(test_retreat_of_a_robot_that_brakes_keeps_its_distance),
     };
