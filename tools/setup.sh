@@ -5,7 +5,7 @@
 #   tools/setup.sh bench   for make bench: that, MuJoCo, MPI, valgrind and cyclictest
 set -eu
 
-build="gcc libc6-dev make cmake ninja-build pkg-config libyaml-dev libxml2-dev libsundials-dev zlib1g-dev libwebsockets-dev"
+build="gcc libc6-dev make cmake ninja-build pkg-config libyaml-dev libxml2-dev libsundials-dev zlib1g-dev libzstd-dev libwebsockets-dev"
 pages="nodejs npm"
 bench="libmujoco-dev valgrind rt-tests python3 libopenmpi-dev openmpi-bin"
 check="$pages libcmocka-dev git g++ clang clang-format clang-tidy libclang-rt-14-dev binutils bsdutils util-linux iproute2 procps shellcheck chromium gcovr"

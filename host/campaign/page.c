@@ -109,6 +109,11 @@ static void put_value(char text[32], double value) {
         snprintf(text, 32, "\xe2\x80\x93");
 }
 
+/* A value; below a millionth of its limit it is rounding, and 0. */
+static double relevant(double value, double limit) {
+    return fabs(value) < 1e-6 * fabs(limit) ? 0.0 : value;
+}
+
 static void values_table(ff_study *study, ff_output *o) {
     static const char *const heads[] = {"Metric", "Unit",  "Method",  "#Runs", "#Missing", "#Min",
                                         "#5 %",   "#25 %", "#Median", "#75 %", "#95 %",    "#Max"};
@@ -117,13 +122,14 @@ static void values_table(ff_study *study, ff_output *o) {
     for (int i = 0; i < c->metrics; i++)
         for (int m = 0; m < c->methods; m++) {
             ff_spread *s = &o->spread[m][i];
+            const double limit = ff_metric_requirement(&c->metric[i], &c->scenario);
             char number[2 + PARTS][32];
             const char *cell[5 + PARTS] = {c->metric[i].name, c->metric[i].unit, c->method[m].variant.label,
                                            number[0], number[1]};
             snprintf(number[0], sizeof number[0], "%llu", (unsigned long long)s->count);
             snprintf(number[1], sizeof number[1], "%llu", (unsigned long long)s->missing);
             for (int q = 0; q < PARTS; q++) {
-                put_value(number[2 + q], ff_spread_quantile(s, parts[q]));
+                put_value(number[2 + q], relevant(ff_spread_quantile(s, parts[q]), limit));
                 cell[5 + q] = number[2 + q];
             }
             ff_study_row(study, cell, 5 + PARTS);
@@ -136,7 +142,7 @@ static void runs_row(ff_study *study, const ff_campaign *c, const ff_listed *run
     const uint64_t index = run->slot / (uint64_t)c->methods;
     char *command = ff_campaign_command(c, index, method), sample[24], value[32];
     snprintf(sample, sizeof sample, "%llu", (unsigned long long)index);
-    put_value(value, run->value);
+    put_value(value, relevant(run->value, ff_metric_requirement(&c->metric[c->worst_by], &c->scenario)));
     study->json.failed = study->json.failed || !command;
     const char *const cell[] = {sample, c->method[method].variant.label, status ? status : value, command};
     ff_study_row(study, cell, 4);
@@ -169,11 +175,11 @@ static const ff_cell *cell_of(const ff_picture *p, int method, int x, int y) {
 }
 
 /* Logarithmic where values differ by more than a factor of 50 and none is negative. */
-static bool log_values(const ff_output *o, const ff_picture *p) {
+static bool log_values(const ff_output *o, const ff_picture *p, double limit) {
     double least = FF_INF, positive = FF_INF, most = -FF_INF;
     for (int i = 0; i < o->campaign->methods * p->x.count * p->y.count; i++)
         if (p->cell[i].count) {
-            const double v = p->cell[i].most;
+            const double v = relevant(p->cell[i].most, limit);
             least = fmin(least, v);
             most = fmax(most, v);
             positive = v > 0.0 ? fmin(positive, v) : positive;
@@ -215,11 +221,11 @@ static void map(ff_study *study, const ff_output *o, int n) {
     const ff_study_map m = {.title = metric->name,
                             .note = "each cell: the largest value in it",
                             .unit = metric->unit,
-                            .log = log_values(o, p),
+                            .log = log_values(o, p, c->map[n].contour),
                             .limit = c->map[n].contour,
                             .x = axis_of(c, &p->x),
                             .y = axis_of(c, &p->y),
-                            .point = {FF_NAN, FF_NAN}};
+                            .point = {ff_campaign_own(c, p->x.column), ff_campaign_own(c, p->y.column)}};
     ff_study_map_open(study, &m);
     for (int k = 0; k < c->methods; k++) {
         static double value[FF_AXIS_CELLS * FF_AXIS_CELLS];
@@ -259,6 +265,12 @@ static void curve_limits(ff_study *study, const ff_output *o, int n, const doubl
     }
 }
 
+/* The base scenario on an axis; FF_NAN where it lies beyond what was varied. */
+static double own_between(const ff_campaign *c, const ff_axis *a) {
+    const double own = ff_campaign_own(c, a->column);
+    return own >= a->edge[0] && own <= a->edge[a->count] ? own : FF_NAN;
+}
+
 static void curves(ff_study *study, const ff_output *o, int n) {
     const ff_campaign *c = o->campaign;
     const ff_picture *p = &o->picture[n];
@@ -266,12 +278,12 @@ static void curves(ff_study *study, const ff_output *o, int n) {
     const ff_study_curves s = {.title = metric->name,
                                .note = "line: mean of each place; pale: largest",
                                .unit = metric->unit,
-                               .log = log_values(o, p),
+                               .log = log_values(o, p, c->map[n].contour),
                                .limit = c->map[n].contour,
                                .x_name = ff_campaign_column(c, p->x.column),
                                .x_unit = ff_campaign_unit(c, p->x.column),
                                .x_log = p->x.log,
-                               .point = FF_NAN};
+                               .point = own_between(c, &p->x)};
     ff_study_curves_open(study, &s);
     double ends[2] = {FF_NAN, FF_NAN}; /* of what is drawn */
     for (int k = 0; k < c->methods; k++) {
@@ -280,10 +292,10 @@ static void curves(ff_study *study, const ff_output *o, int n) {
             const ff_cell *cell = cell_of(p, k, x, 0);
             most[x] = cell->count ? cell->most : FF_NAN;
             mean[x] = cell->count ? cell->sum / (double)cell->count : FF_NAN;
+            mean[x] = relevant(mean[x], s.limit);
+            most[x] = relevant(most[x], s.limit);
             if (s.log && !(mean[x] > 0.0))
-                mean[x] = FF_NAN; /* a logarithmic axis has no zero */
-            if (s.log && !(most[x] > 0.0))
-                most[x] = FF_NAN;
+                continue;                     /* a logarithmic axis has no zero */
             ends[0] = fmin(ends[0], mean[x]); /* fmin and fmax pass over what is not a number */
             ends[1] = fmax(ends[1], most[x]);
         }

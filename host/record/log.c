@@ -13,6 +13,7 @@
 
 /* The run's t = 0 lies ten seconds after the log's epoch: what happens before it has a time too. */
 #define FF_LOG_EPOCH 10.0
+#define FF_LOG_SCENE 0.02 /* [s] between two arrows of a force: what an eye sees */
 
 static uint64_t stamp(double t) {
     const double ns = 1e9 * (t + FF_LOG_EPOCH);
@@ -142,15 +143,32 @@ static ff_status add_channels(ff_log *log) {
             ff_message_add_channel(log->writer, schemas, FF_MESSAGE_TIMING, "/timing", NULL, 0, &log->timing);
     if (!status)
         status = ff_message_add_channel(log->writer, schemas, FF_MESSAGE_TF, "/tf", NULL, 0, &log->tf);
-    if (!status && log->scenario->models)
+    if (!status && (log->scenario->models || ff_scenario_servicer(log->scenario) >= 0))
         status = ff_message_add_channel(log->writer, schemas, FF_MESSAGE_TEXT, "/robot_description", NULL, 0,
                                         &log->description);
+    if (!status)
+        status =
+            ff_message_add_channel(log->writer, schemas, FF_MESSAGE_MARKERS, "/scene", NULL, 0, &log->scene);
+    if (!status)
+        status = ff_message_add_channel(log->writer, schemas, FF_MESSAGE_MARKERS, "/forces", NULL, 0,
+                                        &log->forces);
     for (int i = 0; i < log->scenario->satellites && !status; i++)
         status = add_body(log, schemas, i);
     return status;
 }
 
-/* A robot as the viewers read it: the URDF file itself, at the run's start. */
+/* Bodies and walls, once: viewers keep the newest message of a topic. */
+static ff_status draw(ff_log *log) {
+    void *bytes;
+    size_t used;
+    ff_status status = ff_scene_bodies(log->scenario, stamp(0.0), &bytes, &used);
+    if (!status)
+        status = ff_mcap_writer_message(log->writer, log->scene, stamp(0.0), stamp(0.0), bytes, used);
+    free(bytes);
+    return status;
+}
+
+/* A robot as the viewers read it, at the run's start: the URDF file itself, or one of an arm's table. */
 static ff_status describe(ff_log *log, const char *text, size_t length) {
     const size_t size = length + 64;
     char *copy = malloc(size), *bytes = malloc(size);
@@ -182,7 +200,8 @@ static void sync_folder(const char *path) {
 
 ff_status ff_log_open(const char *path, const ff_scenario *scenario, const ff_log_source *source,
                       ff_log *log) {
-    const ff_mcap_writer_config config = ff_mcap_writer_config_default();
+    ff_mcap_writer_config config = ff_mcap_writer_config_default();
+    config.codec = source->compress ? ff_codec_zstd() : NULL;
     *log = (ff_log){.scenario = scenario, .sync = source->sync};
     ff_status status = ff_columns_init(scenario, &log->columns);
     if (!status)
@@ -191,7 +210,9 @@ ff_status ff_log_open(const char *path, const ff_scenario *scenario, const ff_lo
         status = ff_columns_init_tuning(scenario, &log->tunings);
     const size_t most =
         (size_t)(log->columns.count > log->inputs.count ? log->columns.count : log->inputs.count);
-    log->size = most * sizeof(double) + 4096;
+    log->size = most * sizeof(double) + 4096 + FF_SCENE_FORCES_BYTES;
+    log->drawn = -FF_INF;
+    ff_scene_sizes(scenario, log->drawn_size);
     log->values = malloc((most + 1) * sizeof *log->values);
     log->buffer = malloc(log->size);
     if (!status && (!log->values || !log->buffer))
@@ -217,6 +238,13 @@ ff_status ff_log_open(const char *path, const ff_scenario *scenario, const ff_lo
     for (int i = 0; i < scenario->models && !status; i++)
         if (source->model_text[i])
             status = describe(log, source->model_text[i], source->model_length[i]);
+    if (!status && !scenario->models && ff_scenario_servicer(scenario) >= 0) {
+        char *text = ff_scene_urdf(scenario);
+        status = text ? describe(log, text, strlen(text)) : FF_ERR_MEMORY;
+        free(text);
+    }
+    if (!status)
+        status = draw(log);
     if (status != FF_OK)
         ff_log_close(log);
     return status;
@@ -288,10 +316,11 @@ static ff_status take_body(ff_log *log, const ff_row *row, int i) {
     status = ff_message_twist(at, name, twist, buffer, size, &used);
     if ((status = put(log, log->body[i].twist, row->t, status, used)) != FF_OK)
         return status;
-    status = ff_message_pose(at, "inertial", b->robot.T, buffer, size, &used);
+    const char *frame = log->scenario->frame == FF_FRAME_RELATIVE ? "robots" : "inertial";
+    status = ff_message_pose(at, frame, b->robot.T, buffer, size, &used);
     if ((status = put(log, log->body[i].robot, row->t, status, used)) != FF_OK)
         return status;
-    status = ff_message_pose(at, "inertial", b->command.T, buffer, size, &used);
+    status = ff_message_pose(at, frame, b->command.T, buffer, size, &used);
     if ((status = put(log, log->body[i].command, row->t, status, used)) != FF_OK)
         return status;
     status = ff_message_wrench(at, name, b->measured_b, buffer, size, &used);
@@ -311,6 +340,30 @@ static ff_status take_body(ff_log *log, const ff_row *row, int i) {
     return FF_OK;
 }
 
+/* Arrows and an arm's links, not in every cycle. */
+static ff_status take_scene(ff_log *log, const ff_row *row) {
+    const ff_scenario *s = log->scenario;
+    const size_t contacts = (size_t)s->contacts * sizeof *row->touching;
+    if (row->t < log->drawn + FF_LOG_SCENE - 0.5 * s->cycle && !row->final &&
+        memcmp(row->touching, log->touching, contacts) == 0)
+        return FF_OK;
+    log->drawn = row->t;
+    memcpy(log->touching, row->touching, contacts);
+    ff_status status = FF_OK;
+    size_t used;
+    if (s->contacts) {
+        status = ff_scene_forces(s, log->drawn_size, row, stamp(row->t), log->buffer, log->size, &used);
+        status = put(log, log->forces, row->t, status, used);
+    }
+    ff_scene_names names;
+    ff_message_transform link[FF_SCENE_LINK_FRAMES];
+    const int links = ff_scene_frames(s, row, &names, link);
+    if (status || !links)
+        return status;
+    status = ff_message_tf(stamp(row->t), links, link, log->buffer, log->size, &used);
+    return put(log, log->tf, row->t, status, used);
+}
+
 /* Satellites and robots in the inertial frame, and the joints of an arm. */
 static ff_status take_frames(ff_log *log, const ff_row *row) {
     const ff_scenario *s = log->scenario;
@@ -321,7 +374,7 @@ static ff_status take_frames(ff_log *log, const ff_row *row) {
         snprintf(robot[i], sizeof robot[i], "%s/robot", s->satellite[i].name);
         transform[n++] =
             (ff_message_transform){"inertial", s->satellite[i].name, ff_rigid_pose(&row->body[i].satellite)};
-        transform[n++] = (ff_message_transform){"inertial", robot[i], row->body[i].robot.T};
+        transform[n++] = (ff_message_transform){"inertial", robot[i], row->body[i].inertial.T};
     }
     size_t used;
     ff_status status = ff_message_tf(stamp(row->t), n, transform, log->buffer, log->size, &used);
@@ -334,7 +387,7 @@ static ff_status take_frames(ff_log *log, const ff_row *row) {
     int joints = 0;
     for (int i = 0; i < arm->links && joints < arm->joints; i++)
         if (arm->link[i].row.joint != FF_JOINT_FIXED)
-            names[joints++] = arm->link[i].name;
+            names[joints++] = *arm->link[i].joint ? arm->link[i].joint : arm->link[i].name;
     status =
         ff_message_joints(stamp(row->t), s->satellite[servicer].name, (size_t)joints, names, row->servicer.q,
                           row->servicer.qd, row->servicer.motor, log->buffer, log->size, &used);
@@ -402,7 +455,7 @@ static ff_status take(void *self, const ff_row *row) {
     for (int i = 0; i < log->scenario->satellites; i++)
         if ((status = take_body(log, row, i)) != FF_OK || (status = take_device(log, row, i)) != FF_OK)
             return status;
-    if ((status = take_frames(log, row)) != FF_OK)
+    if ((status = take_frames(log, row)) != FF_OK || (status = take_scene(log, row)) != FF_OK)
         return status;
     if (row->status != log->last) {
         log->last = row->status;

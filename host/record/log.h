@@ -6,14 +6,17 @@
  * with other values), /state and /event, /timing, and for each satellite /NAME/pose, /NAME/twist,
  * /NAME/robot/pose, /NAME/command/pose, /NAME/wrench (measured, robot's body axes) and /NAME/energy; on
  * devices also /NAME/joints (measured) and /NAME/clock (the controller's, as fitted); with an arm its joints.
- * /tf has satellites and robots in the frame `inertial`, /robot_description the URDF. The scenario's text is
- * the attachment scenario.yaml, the URDF files that it names are attachments model/NAME; the metadata
- * `freefloat` holds version, commit, format, when and where it was written, method, overrides and the cycle.
+ * /tf has satellites and robots in the frame `inertial` and an arm's links, /robot_description the URDF,
+ * /scene and /forces what viewers draw (record/scene.h); links and forces 50 times a second, and where a
+ * contact begins or ends. With `frame: relative` the robots' and commands' poses are in the frame `robots`.
+ * The scenario's text is the attachment scenario.yaml, the URDF files that it names are attachments
+ * model/NAME; the metadata `freefloat` holds version, commit, format, when and where it was written, method,
+ * overrides and the cycle.
  */
 #ifndef FF_RECORD_LOG_H
 #define FF_RECORD_LOG_H
 
-#include "record/messages.h"
+#include "record/scene.h"
 #include "rows/columns.h"
 #include "rows/sink.h"
 
@@ -34,7 +37,8 @@ typedef struct ff_log_source { /* the scenario as it was given */
     /* files that the scenario names (URDF), as scenario->model says; NULL: not to be had */
     const char *model_text[FF_MAX_MODELS];
     size_t model_length[FF_MAX_MODELS]; /* [bytes] */
-    bool sync; /* what is flushed shall survive a power cut: not from a thread that must be on time */
+    bool sync;     /* what is flushed shall survive a power cut: not from a thread that must be on time */
+    bool compress; /* its chunks, where the module for it is there */
 } ff_log_source;
 
 typedef struct ff_log {
@@ -44,7 +48,7 @@ typedef struct ff_log {
     double *values;
     uint8_t *buffer;
     size_t size; /* [bytes] of buffer */
-    uint16_t cycle, input, tuning, state, event, timing, tf, description;
+    uint16_t cycle, input, tuning, state, event, timing, tf, description, scene, forces;
     double tuned[FF_COLUMNS_TUNING_MAX]; /* as it was written last */
     bool has_tuned;
     struct {
@@ -53,7 +57,10 @@ typedef struct ff_log {
         ff_status status;
     } body[FF_MAX_BODIES];
     ff_status last;
-    double flushed; /* [s] run time of the last flush */
+    double flushed;                   /* [s] run time of the last flush */
+    double drawn;                     /* [s] run time of the last forces and frames of links */
+    bool touching[FF_MAX_CONTACTS];   /* then */
+    double drawn_size[FF_MAX_BODIES]; /* [m] of each satellite */
     bool sync;
     int64_t synced; /* [ns] CLOCK_MONOTONIC */
     bool started;

@@ -56,25 +56,30 @@ typedef struct buffer {
     bool failed; /* no memory: contents are not to be used */
 } buffer;
 
+/* Room for size bytes more. */
+static bool reserve(buffer *b, size_t size) {
+    if (size <= b->size - b->used)
+        return true;
+    size_t grown = b->size ? b->size : 256;
+    while (grown - b->used < size) {
+        if (grown > SIZE_MAX / 2)
+            return false;
+        grown *= 2;
+    }
+    uint8_t *at = realloc(b->at, grown);
+    if (!at)
+        return false;
+    b->at = at;
+    b->size = grown;
+    return true;
+}
+
 static void put(buffer *b, const void *bytes, size_t size) {
     if (b->failed || size == 0)
         return;
-    if (size > b->size - b->used) {
-        size_t grown = b->size ? b->size : 256;
-        while (grown - b->used < size) {
-            if (grown > SIZE_MAX / 2) {
-                b->failed = true;
-                return;
-            }
-            grown *= 2;
-        }
-        uint8_t *at = realloc(b->at, grown);
-        if (!at) {
-            b->failed = true;
-            return;
-        }
-        b->at = at;
-        b->size = grown;
+    if (!reserve(b, size)) {
+        b->failed = true;
+        return;
     }
     memcpy(b->at + b->used, bytes, size);
     b->used += size;
@@ -139,9 +144,12 @@ struct ff_mcap_writer {
     uint64_t offset;  /* [bytes] whole records in the file */
     uint32_t crc;     /* of all of them */
     size_t chunk_size;
-    buffer chunk;        /* records of the open chunk */
-    buffer out;          /* what the next write takes */
-    uint64_t start, end; /* [ns] of the open chunk */
+    buffer chunk;          /* records of the open chunk */
+    buffer out;            /* what the next write takes */
+    const ff_codec *codec; /* of chunks; NULL: as they are */
+    void *context;         /* its own */
+    buffer packed;         /* the open chunk, compressed */
+    uint64_t start, end;   /* [ns] of the open chunk */
     uint64_t pending;
     uint16_t schemas, channels;
     bool named;         /* all channels stand in a written or in the open chunk, too: under its checksum */
@@ -154,7 +162,7 @@ struct ff_mcap_writer {
 };
 
 ff_mcap_writer_config ff_mcap_writer_config_default(void) {
-    return (ff_mcap_writer_config){"ros2", "freefloat " FF_VERSION, (size_t)1 << 20};
+    return (ff_mcap_writer_config){"ros2", "freefloat " FF_VERSION, (size_t)1 << 20, NULL};
 }
 
 static ff_status fail(ff_mcap_writer *w, ff_status status) {
@@ -209,6 +217,9 @@ static void writer_free(ff_mcap_writer *w) {
     free(w->slot);
     free(w->chunk.at);
     free(w->out.at);
+    free(w->packed.at);
+    if (w->codec)
+        w->codec->destroy(w->context);
     free(w->schema_records.at);
     free(w->channel_records.at);
     free(w->chunk_index.at);
@@ -224,6 +235,11 @@ ff_status ff_mcap_writer_open(const char *path, const ff_mcap_writer_config *con
     if (!w)
         return FF_ERR_MEMORY;
     w->chunk_size = config->chunk_size;
+    w->codec = config->codec;
+    if (w->codec && !(w->context = w->codec->create())) {
+        writer_free(w);
+        return FF_ERR_MEMORY;
+    }
     w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (w->fd < 0 || fstat(w->fd, &w->opened) != 0) {
         writer_free(w);
@@ -337,6 +353,21 @@ ff_status ff_mcap_writer_message(ff_mcap_writer *w, uint16_t channel, uint64_t l
     return w->chunk.used >= w->chunk_size ? ff_mcap_writer_flush(w) : FF_OK;
 }
 
+/* The records of the open chunk as they are written, and the name of how. */
+static const buffer *pack(ff_mcap_writer *w, const char **how) {
+    *how = "";
+    if (!w->codec)
+        return &w->chunk;
+    const size_t room = w->codec->bound(w->chunk.used);
+    if (!reserve(&w->packed, room))
+        return &w->chunk;
+    w->packed.used = w->codec->compress(w->context, w->packed.at, room, w->chunk.at, w->chunk.used);
+    if (w->packed.used == 0)
+        return &w->chunk;
+    *how = w->codec->name;
+    return &w->packed;
+}
+
 ff_status ff_mcap_writer_flush(ff_mcap_writer *w) {
     if (w->status != FF_OK)
         return w->status;
@@ -344,14 +375,16 @@ ff_status ff_mcap_writer_flush(ff_mcap_writer *w) {
         return FF_OK;
     buffer *out = &w->out, *index = &w->chunk_index;
     const uint64_t chunk_at = w->offset;
+    const char *how;
+    const buffer *records = pack(w, &how);
     size_t body = record_begin(out, MCAP_CHUNK);
     put_uint(out, w->start, 8);
     put_uint(out, w->end, 8);
     put_uint(out, w->chunk.used, 8);
     put_uint(out, ff_mcap_crc32(0, w->chunk.at, w->chunk.used), 4);
-    put_text(out, "");
-    put_uint(out, w->chunk.used, 8);
-    put(out, w->chunk.at, w->chunk.used);
+    put_text(out, how);
+    put_uint(out, records->used, 8);
+    put(out, records->at, records->used);
     record_end(out, body);
     const uint64_t chunk_length = out->used;
 
@@ -377,8 +410,8 @@ ff_status ff_mcap_writer_flush(ff_mcap_writer *w) {
     }
     set_uint(index, map, index->used - map - 4, 4);
     put_uint(index, out->used - chunk_length, 8);
-    put_text(index, "");
-    put_uint(index, w->chunk.used, 8);
+    put_text(index, how);
+    put_uint(index, records->used, 8);
     put_uint(index, w->chunk.used, 8);
     record_end(index, index_body);
     const ff_status status = index->failed ? fail(w, FF_ERR_MEMORY) : emit(w);

@@ -1,14 +1,15 @@
 /* record/mcap.h - MCAP log files: an append-only writer and a reader that also takes files cut off anywhere.
  *
  * Layout: magic, Header, data (Schema, Channel, Chunk with MessageIndex, Metadata, Attachment), DataEnd,
- * summary, Footer, magic. Chunks are not compressed and carry a CRC-32. Every flush is one write(2): what was
- * flushed survives a kill -9, what was synced a power cut. When a write fails, the file is cut back to the
- * last whole record, the writer keeps FF_ERR_IO for good, and no footer is written: such a file reads as an
- * unclosed one, never as a complete one. Not for the real-time thread. */
+ * summary, Footer, magic. Chunks carry a CRC-32 and may be compressed (record/codec.h). Every flush is one
+ * write(2): what was flushed survives a kill -9, what was synced a power cut. When a write fails, the file is
+ * cut back to the last whole record, the writer keeps FF_ERR_IO for good, and no footer is written: such a
+ * file reads as an unclosed one, never as a complete one. Not for the real-time thread. */
 #ifndef FF_RECORD_MCAP_H
 #define FF_RECORD_MCAP_H
 
 #include "freefloat/base.h"
+#include "record/codec.h"
 
 typedef struct ff_mcap_text {
     const char *at; /* not NUL-terminated */
@@ -29,12 +30,14 @@ typedef struct ff_mcap_pair {
 typedef struct ff_mcap_writer ff_mcap_writer;
 
 typedef struct ff_mcap_writer_config {
-    const char *profile; /* "ros2" or "" */
-    const char *library; /* who wrote the file */
-    size_t chunk_size;   /* [bytes] a chunk is written at the latest when it has grown to this */
+    const char *profile;   /* "ros2" or "" */
+    const char *library;   /* who wrote the file */
+    size_t chunk_size;     /* [bytes] a chunk is written at the latest when it has grown to this */
+    const ff_codec *codec; /* of its chunks; NULL: as they are */
 } ff_mcap_writer_config;
 
-ff_mcap_writer_config ff_mcap_writer_config_default(void); /* ros2, freefloat and its version, 1 MiB */
+ff_mcap_writer_config
+ff_mcap_writer_config_default(void); /* ros2, freefloat and its version, 1 MiB, as they are */
 
 /* Creates or empties the file. FF_ERR_IO, FF_ERR_MEMORY; *writer is NULL then. */
 ff_status ff_mcap_writer_open(const char *path, const ff_mcap_writer_config *config, ff_mcap_writer **writer);
@@ -99,9 +102,9 @@ ff_status ff_mcap_reader_memory(const void *bytes, size_t size, ff_mcap_reader *
 void ff_mcap_reader_close(ff_mcap_reader *reader); /* NULL is fine */
 /* The next message in file order. *end: no more, message untouched. FF_ERR_FORMAT: a damaged chunk (CRC) or
  * record, passed over up to where the next whole record is found, or the checksum of the whole data is wrong;
- * FF_ERR_UNSUPPORTED: a compressed chunk, passed over; the next call continues after it. FF_ERR_IO: the file
- * became shorter or cannot be read any more, FF_ERR_MEMORY: nothing more follows. A cut file ends as a whole
- * one does, with info.truncated. */
+ * FF_ERR_UNSUPPORTED: a chunk that cannot be expanded here, passed over; the next call continues after it.
+ * FF_ERR_IO: the file became shorter or cannot be read any more, FF_ERR_MEMORY: nothing more follows. A cut
+ * file ends as a whole one does, with info.truncated. */
 ff_status ff_mcap_reader_next(ff_mcap_reader *reader, ff_mcap_message *message, bool *end);
 void ff_mcap_reader_rewind(ff_mcap_reader *reader);
 /* Known once their record was passed; NULL before. Pointers hold until the next call of next. */

@@ -1,6 +1,7 @@
 /* Reads MCAP from a file or from memory, piece by piece: a chunk at a time is held, so that a file that grows
  * shorter meanwhile is a status, not a signal. After damage the next chunk or attachment whose shape and
  * checksum are right is looked for: what was lost is what was damaged. */
+#include "record/cursor.h"
 #include "record/mcap_format.h"
 
 #include <errno.h>
@@ -13,7 +14,8 @@
 enum {
     WINDOW = 16384,    /* [bytes] read at once, at least */
     SEARCH = 64 << 20, /* [bytes] of checksums in a search, and as many files' sizes: */
-    SEARCH_FILES = 8   /* a file made of false beginnings is not worth more */
+    SEARCH_FILES = 8,  /* a file made of false beginnings is not worth more */
+    EXPANDED = 1 << 28 /* [bytes] of one chunk: what a few bytes may claim to be */
 };
 
 /* Metadata, or an attachment, which is read when it is asked for. */
@@ -55,7 +57,9 @@ struct ff_mcap_reader {
     const uint8_t *records;      /* of the open chunk */
     size_t chunk_pos, chunk_end; /* next record of it; equal: none open */
     bool chunk_checked;          /* it has a CRC, which is right */
-    uint64_t budget;             /* [bytes] of checksums that searches may still compute */
+    uint8_t *expanded;           /* the records of a compressed chunk */
+    size_t expanded_room;
+    uint64_t budget; /* [bytes] of checksums that searches may still compute */
     bool done;
     item *item;
     size_t items, item_size;
@@ -116,41 +120,6 @@ static bool crc_of(ff_mcap_reader *r, uint64_t pos, uint64_t n, uint32_t *crc) {
         n -= part;
     }
     return true;
-}
-
-/* A cursor that turns bad at the first read beyond its end. */
-typedef struct cursor {
-    const uint8_t *at;
-    size_t left;
-    bool bad;
-} cursor;
-
-static uint64_t get_uint(cursor *c, int bytes) {
-    if (c->bad || c->left < (size_t)bytes) {
-        c->bad = true;
-        return 0;
-    }
-    uint64_t x = 0;
-    for (int i = bytes - 1; i >= 0; i--)
-        x = x << 8 | c->at[i];
-    c->at += bytes;
-    c->left -= (size_t)bytes;
-    return x;
-}
-
-static ff_mcap_text get_bytes(cursor *c, uint64_t size) {
-    if (c->bad || c->left < size) {
-        c->bad = true;
-        return (ff_mcap_text){"", 0};
-    }
-    const ff_mcap_text text = {(const char *)c->at, (size_t)size};
-    c->at += size;
-    c->left -= (size_t)size;
-    return text;
-}
-
-static ff_mcap_text get_text(cursor *c) {
-    return get_bytes(c, get_uint(c, 4));
 }
 
 static uint64_t uint_at(ff_mcap_reader *r, uint64_t pos, int bytes) {
@@ -221,7 +190,37 @@ static bool head_at(ff_mcap_reader *r, uint64_t pos, uint64_t limit, record *rec
     return rec->op != 0 && rec->length <= limit - rec->body && !r->lost;
 }
 
-/* Checksum of a chunk or attachment. */
+/* The records of a compressed chunk into r->expanded, under their checksum. FF_ERR_FORMAT: damaged;
+ * FF_ERR_UNSUPPORTED: by another compression, too large, or the module is missing. */
+static ff_status expand(ff_mcap_reader *r, const record *rec, const uint64_t *part) {
+    const uint64_t plain = uint_at(r, part[2], 8), size = rec->body + rec->length - part[5];
+    const uint32_t want = (uint32_t)uint_at(r, part[3], 4);
+    const ff_codec *codec = NULL;
+    const uint8_t *at = look(r, part[4], rec->body + rec->length - part[4]);
+    if (!at)
+        return r->lost;
+    if (part[5] - part[4] == 12 && memcmp(at, "zstd", 4) == 0)
+        codec = ff_codec_zstd();
+    if (!codec || plain > EXPANDED)
+        return FF_ERR_UNSUPPORTED;
+    if (plain > r->expanded_room) {
+        free(r->expanded);
+        r->expanded = malloc((size_t)plain);
+        r->expanded_room = r->expanded ? (size_t)plain : 0;
+        if (!r->expanded)
+            return r->lost = FF_ERR_MEMORY;
+    }
+    const bool whole = plain > 0 && codec->expand(r->expanded, (size_t)plain, at + (part[5] - part[4]),
+                                                  (size_t)size) == plain;
+    return whole && (!want || ff_mcap_crc32(0, r->expanded, (size_t)plain) == want) ? FF_OK : FF_ERR_FORMAT;
+}
+
+/* A chunk's compression has a name, which stands before the records' length. */
+static bool compressed(const record *rec, const uint64_t *part) {
+    return rec->op == MCAP_CHUNK && part[5] - part[4] > 8;
+}
+
+/* Checksum of a chunk or attachment that is not compressed. */
 static bool checked(ff_mcap_reader *r, const record *rec, const uint64_t *part, bool *none) {
     const bool chunk = rec->op == MCAP_CHUNK;
     const uint64_t from = chunk ? part[5] : rec->body,
@@ -242,10 +241,13 @@ static uint64_t resynchronise(ff_mcap_reader *r, uint64_t pos) {
         if ((op != MCAP_CHUNK && op != MCAP_ATTACHMENT) || !head_at(r, pos, r->limit, &rec) ||
             !shaped(r, &rec, part))
             continue;
-        if (rec.length > r->budget)
+        const bool packed = compressed(&rec, part);
+        const uint64_t plain = packed ? uint_at(r, part[2], 8) : 0;
+        const uint64_t cost = rec.length + (plain < EXPANDED ? plain : EXPANDED);
+        if (cost > r->budget)
             break;
-        r->budget -= rec.length;
-        if (checked(r, &rec, part, &none))
+        r->budget -= cost;
+        if (packed ? expand(r, &rec, part) == FF_OK : checked(r, &rec, part, &none))
             return pos;
     }
     return r->limit;
@@ -478,6 +480,7 @@ void ff_mcap_reader_close(ff_mcap_reader *r) {
         free(r->item[i].bytes);
     free(r->item);
     free(r->window.at);
+    free(r->expanded);
     free(r);
 }
 
@@ -520,25 +523,27 @@ static ff_status take_message(const ff_mcap_reader *r, cursor *body, ff_mcap_mes
 
 static ff_status open_chunk(ff_mcap_reader *r, const record *rec, const uint64_t *part) {
     const uint64_t plain = uint_at(r, part[2], 8), size = rec->body + rec->length - part[5];
-    const bool compressed = part[5] - part[4] > 8; /* its name stands before the records' length */
-    const uint8_t *records = look(r, part[5], size);
-    bool none = false;
+    const bool packed = compressed(rec, part);
+    bool none = packed && uint_at(r, part[3], 4) == 0;
     ff_status status = FF_OK;
-    if (!records)
+    if (!look(r, part[5], size))
         return r->lost;
-    if (compressed)
-        status = FF_ERR_UNSUPPORTED;
+    if (packed)
+        status = expand(r, rec, part);
     else if (plain != size || !checked(r, rec, part, &none))
         status = FF_ERR_FORMAT;
+    if (r->lost)
+        return r->lost;
     if (status != FF_OK) {
         r->info.bad_chunks++;
         return status;
     }
-    r->records = look(r, part[5], size); /* still there: nothing else was looked at but a part of it */
+    /* still there: nothing else was looked at but a part of it */
+    r->records = packed ? r->expanded : look(r, part[5], size);
     if (!r->records)
         return r->lost;
     r->chunk_pos = 0;
-    r->chunk_end = (size_t)size;
+    r->chunk_end = (size_t)(packed ? plain : size);
     r->chunk_checked = !none;
     return FF_OK;
 }

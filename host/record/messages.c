@@ -21,6 +21,17 @@
          "float64 x\n"             \
          "float64 y\n"             \
          "float64 z\n"
+#define POSE_PART                                                              \
+    PART "geometry_msgs/Pose\n"                                                \
+         "geometry_msgs/Point position\n"                                      \
+         "geometry_msgs/Quaternion orientation\n" PART "geometry_msgs/Point\n" \
+         "float64 x\n"                                                         \
+         "float64 y\n"                                                         \
+         "float64 z\n" PART "geometry_msgs/Quaternion\n"                       \
+         "float64 x\n"                                                         \
+         "float64 y\n"                                                         \
+         "float64 z\n"                                                         \
+         "float64 w\n"
 
 static const struct {
     const char *name, *text;
@@ -32,16 +43,7 @@ static const struct {
                                    "geometry_msgs/Vector3 torque\n" VECTOR_PART},
     [FF_MESSAGE_POSE_STAMPED] = {"geometry_msgs/msg/PoseStamped",
                                  "std_msgs/Header header\n"
-                                 "geometry_msgs/Pose pose\n" HEADER_PART PART "geometry_msgs/Pose\n"
-                                 "geometry_msgs/Point position\n"
-                                 "geometry_msgs/Quaternion orientation\n" PART "geometry_msgs/Point\n"
-                                 "float64 x\n"
-                                 "float64 y\n"
-                                 "float64 z\n" PART "geometry_msgs/Quaternion\n"
-                                 "float64 x\n"
-                                 "float64 y\n"
-                                 "float64 z\n"
-                                 "float64 w\n"},
+                                 "geometry_msgs/Pose pose\n" HEADER_PART POSE_PART},
     [FF_MESSAGE_TWIST_STAMPED] = {"geometry_msgs/msg/TwistStamped",
                                   "std_msgs/Header header\n"
                                   "geometry_msgs/Twist twist\n" HEADER_PART PART "geometry_msgs/Twist\n"
@@ -87,6 +89,57 @@ static const struct {
                        "float64 z\n"
                        "float64 w\n"},
     [FF_MESSAGE_TEXT] = {"std_msgs/msg/String", "string data\n"},
+    [FF_MESSAGE_MARKERS] = {"visualization_msgs/msg/MarkerArray",
+                            "visualization_msgs/Marker[] markers\n" PART "visualization_msgs/Marker\n"
+                            "int32 ARROW=0\n"
+                            "int32 CUBE=1\n"
+                            "int32 SPHERE=2\n"
+                            "int32 CYLINDER=3\n"
+                            "int32 LINE_STRIP=4\n"
+                            "int32 LINE_LIST=5\n"
+                            "int32 CUBE_LIST=6\n"
+                            "int32 SPHERE_LIST=7\n"
+                            "int32 POINTS=8\n"
+                            "int32 TEXT_VIEW_FACING=9\n"
+                            "int32 MESH_RESOURCE=10\n"
+                            "int32 TRIANGLE_LIST=11\n"
+                            "int32 ADD=0\n"
+                            "int32 MODIFY=0\n"
+                            "int32 DELETE=2\n"
+                            "int32 DELETEALL=3\n"
+                            "std_msgs/Header header\n"
+                            "string ns\n"
+                            "int32 id\n"
+                            "int32 type\n"
+                            "int32 action\n"
+                            "geometry_msgs/Pose pose\n"
+                            "geometry_msgs/Vector3 scale\n"
+                            "std_msgs/ColorRGBA color\n"
+                            "builtin_interfaces/Duration lifetime\n"
+                            "bool frame_locked\n"
+                            "geometry_msgs/Point[] points\n"
+                            "std_msgs/ColorRGBA[] colors\n"
+                            "string texture_resource\n"
+                            "sensor_msgs/CompressedImage texture\n"
+                            "visualization_msgs/UVCoordinate[] uv_coordinates\n"
+                            "string text\n"
+                            "string mesh_resource\n"
+                            "visualization_msgs/MeshFile mesh_file\n"
+                            "bool mesh_use_embedded_materials\n" HEADER_PART POSE_PART VECTOR_PART PART
+                            "std_msgs/ColorRGBA\n"
+                            "float32 r\n"
+                            "float32 g\n"
+                            "float32 b\n"
+                            "float32 a\n" PART "builtin_interfaces/Duration\n"
+                            "int32 sec\n"
+                            "uint32 nanosec\n" PART "sensor_msgs/CompressedImage\n"
+                            "std_msgs/Header header\n"
+                            "string format\n"
+                            "uint8[] data\n" PART "visualization_msgs/UVCoordinate\n"
+                            "float32 u\n"
+                            "float32 v\n" PART "visualization_msgs/MeshFile\n"
+                            "string filename\n"
+                            "uint8[] data\n"},
     [FF_MESSAGE_CLOCK] = {"freefloat_msgs/msg/Clock",
                           "builtin_interfaces/Time stamp\n"
                           "float64 drift # its seconds over the computer's, minus 1\n"
@@ -271,15 +324,19 @@ ff_status ff_message_wrench(uint64_t time, const char *frame, ff_wrench wrench, 
     return finish(&c, used);
 }
 
+static void put_pose(cdr *c, ff_pose pose) {
+    put_vec3(c, pose.p);
+    put_double(c, pose.q.x);
+    put_double(c, pose.q.y);
+    put_double(c, pose.q.z);
+    put_double(c, pose.q.w);
+}
+
 ff_status ff_message_pose(uint64_t time, const char *frame, ff_pose pose, void *buffer, size_t size,
                           size_t *used) {
     cdr c = cdr_begin(buffer, size);
     put_header(&c, time, frame);
-    put_vec3(&c, pose.p);
-    put_double(&c, pose.q.x);
-    put_double(&c, pose.q.y);
-    put_double(&c, pose.q.z);
-    put_double(&c, pose.q.w);
+    put_pose(&c, pose);
     return finish(&c, used);
 }
 
@@ -313,11 +370,46 @@ ff_status ff_message_tf(uint64_t time, int n, const ff_message_transform *transf
     for (int i = 0; i < n; i++) {
         put_header(&c, time, transform[i].frame);
         put_string(&c, transform[i].child);
-        put_vec3(&c, transform[i].pose.p);
-        put_double(&c, transform[i].pose.q.x);
-        put_double(&c, transform[i].pose.q.y);
-        put_double(&c, transform[i].pose.q.z);
-        put_double(&c, transform[i].pose.q.w);
+        put_pose(&c, transform[i].pose);
+    }
+    return finish(&c, used);
+}
+
+ff_status ff_message_markers(uint64_t time, int n, const ff_message_marker *marker, void *buffer, size_t size,
+                             size_t *used) {
+    enum { ADD = 0, DELETE = 2 };
+    cdr c = cdr_begin(buffer, size);
+    put_uint(&c, (uint64_t)n, 4);
+    for (int i = 0; i < n; i++) {
+        const ff_message_marker *m = &marker[i];
+        put_header(&c, time, m->frame);
+        put_string(&c, m->ns);
+        put_uint(&c, (uint32_t)m->id, 4);
+        put_uint(&c, (uint64_t)m->shape, 4);
+        put_uint(&c, m->gone ? DELETE : ADD, 4);
+        put_pose(&c, m->pose);
+        put_vec3(&c, m->scale);
+        for (int k = 0; k < 4; k++) {
+            uint32_t bits;
+            memcpy(&bits, &m->color[k], sizeof bits);
+            put_uint(&c, bits, 4);
+        }
+        put_time(&c, 0);    /* lifetime: until it is replaced */
+        put_uint(&c, 1, 1); /* it moves with its frame */
+        put_uint(&c, m->points, 4);
+        for (size_t k = 0; k < m->points; k++)
+            put_vec3(&c, m->point[k]);
+        put_uint(&c, 0, 4);    /* colours of points */
+        put_string(&c, "");    /* texture: its name, ... */
+        put_header(&c, 0, ""); /* ... the picture, ... */
+        put_string(&c, "");
+        put_uint(&c, 0, 4);
+        put_uint(&c, 0, 4); /* ... and where it lies */
+        put_string(&c, ""); /* text */
+        put_string(&c, ""); /* mesh: its name, the file's name, the file, its materials */
+        put_string(&c, "");
+        put_uint(&c, 0, 4);
+        put_uint(&c, 0, 1);
     }
     return finish(&c, used);
 }

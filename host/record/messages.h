@@ -19,8 +19,9 @@ typedef enum ff_message_kind {
     FF_MESSAGE_STATE,
     FF_MESSAGE_EVENT,
     FF_MESSAGE_CLOCK,
-    FF_MESSAGE_TF,   /* tf2_msgs */
-    FF_MESSAGE_TEXT, /* std_msgs */
+    FF_MESSAGE_TF,      /* tf2_msgs */
+    FF_MESSAGE_TEXT,    /* std_msgs */
+    FF_MESSAGE_MARKERS, /* visualization_msgs */
     FF_MESSAGE_KINDS
 } ff_message_kind;
 
@@ -55,6 +56,30 @@ typedef struct ff_message_transform {
 } ff_message_transform;
 ff_status ff_message_tf(uint64_t time, int n, const ff_message_transform *transform, void *buffer,
                         size_t size, size_t *used);
+
+/* Something to be drawn: a visualization_msgs/Marker that stays until one of the same ns and id replaces it.
+ */
+typedef enum ff_message_shape {                     /* the numbers of the message */
+                                FF_SHAPE_ARROW = 0, /* from point 0 to point 1; scale: diameters of shaft and
+                                                       head, head's length */
+                                FF_SHAPE_CUBE = 1,
+                                FF_SHAPE_LINES =
+                                    5, /* a line from each even point to the one behind it; scale.x: width */
+                                FF_SHAPE_TRIANGLES = 11 /* of three points each */
+} ff_message_shape;
+typedef struct ff_message_marker {
+    const char *frame, *ns;
+    int32_t id;
+    ff_message_shape shape;
+    bool gone; /* no longer to be drawn */
+    ff_pose pose;
+    ff_vec3 scale;  /* [m] */
+    float color[4]; /* red, green, blue, opacity: 0 to 1 */
+    const ff_vec3 *point;
+    size_t points;
+} ff_message_marker;
+ff_status ff_message_markers(uint64_t time, int n, const ff_message_marker *marker, void *buffer, size_t size,
+                             size_t *used);
 ff_status ff_message_text(const char *text, void *buffer, size_t size, size_t *used);
 
 typedef struct ff_message_energy {

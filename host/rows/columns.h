@@ -1,5 +1,5 @@
 /* rows/columns.h - a row as named columns with units: one list of fields that CSV, MCAP, MATLAB files, the
- * pages, the replay and docs/columns.md are made from. */
+ * pages, the replay and docs/report.md are made from. */
 #ifndef FF_ROWS_COLUMNS_H
 #define FF_ROWS_COLUMNS_H
 

@@ -112,7 +112,9 @@ bool ff__read_arm_model(ff_reader *r, const ff_node *node, ff_servicer_arm *arm)
     for (int i = 0; i < urdf->links; i++) {
         arm->link[i] = (ff_servicer_link){.row = urdf->link[i].row};
         snprintf(arm->link[i].name, sizeof arm->link[i].name, "%s", urdf->link[i].name);
+        snprintf(arm->link[i].joint, sizeof arm->link[i].joint, "%s", urdf->link[i].joint_name);
     }
+    snprintf(arm->root, sizeof arm->root, "%s", urdf->root);
     arm->links = urdf->links;
     arm->joints = urdf->joints;
     return true;

@@ -87,10 +87,12 @@ static int distance(const char *a, const char *b, int limit) {
     return row[n % 3][m];
 }
 
+/* Close is: two edits at most, and fewer than half of the letters; the dashes of an option are none. */
 void ff_guess_add(ff_guess *g, const char *candidate) {
-    const int limit = (int)strnlen(g->wrong, 30) / 3 + 1;
-    const int d = distance(g->wrong, candidate, limit);
-    if (d <= limit && d < (int)strlen(candidate) && (!g->best || d < g->distance)) {
+    enum { EDITS = 2 };
+    const char *wrong = g->wrong + strspn(g->wrong, "-"), *right = candidate + strspn(candidate, "-");
+    const int d = distance(wrong, right, EDITS);
+    if (d <= EDITS && 2 * d < (int)strlen(wrong) && (!g->best || d < g->distance)) {
         g->best = candidate;
         g->distance = d;
     }

@@ -146,12 +146,14 @@ typedef struct ff_point {
 typedef struct ff_servicer_link {
     char name[FF_NAME_SIZE];
     char parent[FF_NAME_SIZE]; /* as the table names it; "": the row before, the base for the first */
+    char joint[FF_NAME_SIZE];  /* as a URDF file names it; "" in a table */
     ff_link_row row;           /* positions and speed have limits in a URDF file only */
 } ff_servicer_link;
 
 typedef struct ff_servicer_arm {
     bool present;
-    ff_pose mount, gripper; /* first joint's parent frame in the base; gripper in the last link */
+    char root[FF_NAME_SIZE]; /* of a URDF file: its link that stands on the mount; "" in a table */
+    ff_pose mount, gripper;  /* first joint's parent frame in the base; gripper in the last link */
     int links, joints;
     ff_servicer_link link[FF_MAX_ARM_LINKS];
     double q[FF_MAX_ARM_LINKS]; /* at the start */

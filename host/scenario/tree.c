@@ -338,6 +338,38 @@ static ff_node *append(ff_tree *tree, ff_node *parent, const char *key, ff_place
     return node;
 }
 
+enum { PART_SIZE = 256 }; /* of one name in a path */
+
+/* The child of a node that a name of a path leads to; `last` is the name before it. NULL: none. */
+static ff_node *child_at(const ff_node *node, const char *last, const char *part) {
+    int index = 0, at = 0;
+    const bool number = as_index(part, &index);
+    if (node->kind == FF_NODE_MAP)
+        return ff_node_find(node, part);
+    if (node->kind == FF_NODE_LIST)
+        for (ff_node *item = node->child; item; item = item->next, at++)
+            if (is_named(item, last, at, part) || (number && at == index))
+                return item;
+    return NULL;
+}
+
+const ff_node *ff_node_at(const ff_node *root, const char *path) {
+    char part[PART_SIZE], last[PART_SIZE] = "";
+    while (root) {
+        const size_t n = strcspn(path, ".");
+        if (n >= sizeof part)
+            return NULL;
+        memcpy(part, path, n);
+        part[n] = 0;
+        root = child_at(root, last, part);
+        if (!path[n])
+            break;
+        memcpy(last, part, n + 1);
+        path += n + 1;
+    }
+    return root;
+}
+
 static void list_names(const ff_node *list, const char *of, char *text, size_t size) {
     size_t n = 0;
     int index = 0;
@@ -401,21 +433,15 @@ ff_status ff_tree_set_node(ff_tree *tree, const char *assignment, const char *ar
             node->kind = number ? FF_NODE_LIST : FF_NODE_MAP;
             node->count = 0;
         }
-        ff_node *next = NULL;
-        if (node->kind == FF_NODE_MAP)
-            next = ff_node_find(node, part);
-        else if (node->kind == FF_NODE_LIST) {
-            int at = 0;
-            for (ff_node *item = node->child; item && !next; item = item->next, at++)
-                if (is_named(item, last, at, part) || (number && at == index))
-                    next = item;
+        ff_node *next = child_at(node, last, part);
+        if (node->kind == FF_NODE_LIST) {
             if (!next && !(number && index == node->count)) {
                 char names[160];
                 list_names(node, last, names, sizeof names);
                 return fault(error, place, "no item '%s' in %s, allowed: %s, or an index from 0 to %d",
                              ff_show(part).text, *last ? ff_show(last).text : "the list", names, node->count);
             }
-        } else
+        } else if (node->kind != FF_NODE_MAP)
             return fault(error, place, "'%s' is a plain value and has no '%s', allowed: a path to a key",
                          ff_show(last).text, ff_show(part).text);
         if (!next) {

@@ -55,6 +55,8 @@ void ff_tree_free(ff_tree *tree);
 void *ff_tree_alloc(ff_tree *tree, size_t size);
 /* The value under a key of a map; NULL if absent or not a map. */
 ff_node *ff_node_find(const ff_node *map, const char *key);
+/* The node at a path, as ff_tree_set finds it; NULL: nothing stands there. */
+const ff_node *ff_node_at(const ff_node *root, const char *path);
 /* Applies "path=value". argument: what messages call it, e.g. "--set path=value". */
 ff_status ff_tree_set(ff_tree *tree, const char *assignment, const char *argument, ff_tree_error *error);
 /* The same, and says which node was set: whoever sets it again and again need not search again. */

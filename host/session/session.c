@@ -98,12 +98,14 @@ static ff_status read_again(const char *path, char **text, size_t *length) {
 
 /* Written in place, not renamed at the end: what is flushed shall survive a kill, and with `sync` (on
  * devices, by the recorder's thread) a power cut. */
-static ff_status open_mcap(const ff_session *session, const char *path, bool sync, ff_log *log) {
+static ff_status open_mcap(const ff_session *session, const char *path, const ff_session_options *options,
+                           ff_log *log) {
     ff_log_source source = {.path = session->path,
                             .set = session->set,
                             .sets = session->sets,
                             .method = session->method,
-                            .sync = sync};
+                            .sync = options->runner != NULL,
+                            .compress = !options->plain};
     char *text, *model[FF_MAX_MODELS] = {NULL};
     ff_status status = read_again(session->path, &text, &source.length);
     source.text = text;
@@ -161,7 +163,7 @@ static ff_outcome open_outputs(ff_session *session, const ff_session_options *op
         o->sink[o->sinks++] = ff_csv_sink(&o->csv);
     }
     if (options->out && options->mcap) {
-        const ff_status status = open_mcap(session, o->mcap_path, options->runner != NULL, &o->mcap);
+        const ff_status status = open_mcap(session, o->mcap_path, options, &o->mcap);
         if (status != FF_OK) {
             ff_notes_error(notes, FF_REFUSED, "%s: cannot be written (%s)", o->mcap_path, reason(status));
             if (o->has_csv)

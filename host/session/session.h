@@ -39,6 +39,7 @@ typedef struct ff_session_options {
     const char *out;   /* folder for this run's files; NULL: none are written */
     bool csv;          /* log.csv */
     bool mcap;         /* log.mcap */
+    bool plain;        /* its chunks are not compressed */
     ff_sink extra;     /* one more consumer of the rows; row NULL: none */
     ff_runner *runner; /* NULL: ff_run */
     void *runner_self;

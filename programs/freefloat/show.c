@@ -308,8 +308,11 @@ int ff_show_logs(const char *list, ff_session_options *options) {
             options->csv = true;
         } else if (n == 4 && strncmp(c, "mcap", n) == 0) {
             options->mcap = true;
+        } else if (n == 10 && strncmp(c, "mcap-plain", n) == 0) {
+            options->mcap = options->plain = true;
         } else if (!(n == 4 && strncmp(c, "none", n) == 0)) {
-            ff_cli_error("--log %s: '%.*s' is not a log format; allowed: csv, mcap, none", list, (int)n, c);
+            ff_cli_error("--log %s: '%.*s' is not a log format; allowed: csv, mcap, mcap-plain, none", list,
+                         (int)n, c);
             return -1;
         }
         c += n + (c[n] == ',');

@@ -62,6 +62,7 @@ sed 's/mass: 280/mass: -280/' "$S" | "$FREEFLOAT" check - > out.txt 2>&1 && fail
 grep -q "^-:26:11: mass is -280, allowed: > 0 \[kg\]$" out.txt || fail "check -: $(cat out.txt)"
 expect 2 "unknown command 'chekc' \(did you mean 'check'\?\)" "$FREEFLOAT" chekc; one_line
 expect 2 "unknown command 'xyzzy';" "$FREEFLOAT" xyzzy; one_line
+expect 2 "unknown option '--nope'; see" "$FREEFLOAT" run "$S" --nope; one_line
 expect 2 "unknown option '--metod' \(did you mean '--method'\?\)" "$FREEFLOAT" run "$S" --metod=tdpa; one_line
 expect 2 "deos-client.yaml:24:1: this is a scenario: freefloat run takes it" "$FREEFLOAT" campaign "$S"; one_line
 C=$FF_SOURCE_DIR/campaigns/delay-stiffness.yaml

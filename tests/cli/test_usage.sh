@@ -18,7 +18,7 @@ refuse() { # PATTERN words...
 }
 expect 2 "usage: freefloat analyze" "$FREEFLOAT" analyze
 refuse "takes no value" run "$S" --json=yes
-refuse "'xml' is not a log format; allowed: csv, mcap, none" compare "$S" --log csv,xml
+refuse "'xml' is not a log format; allowed: csv, mcap, mcap-plain, none" compare "$S" --log csv,xml
 refuse "needs --live" run "$S" --control
 refuse "needs --live" rt "$S" --control
 refuse "emulations have no live page" run "$E" --live 127.0.0.1:0 --out e

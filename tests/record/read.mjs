@@ -48,6 +48,17 @@ const check = {
     assert.deepEqual([m.transforms[0].transform.rotation.w, m.transforms[0].transform.rotation.x], [0.8, 0.6]);
     one23(m.transforms[1].transform.translation);
   },
+  "/scene": (m, k) => {
+    const [box, lines] = m.markers;
+    assert.deepEqual([box.header.frame_id, box.ns, box.id, box.type, box.action, box.points.length], ["inertial", "walls", k, 1, 0, 0]);
+    xyz(box.pose.position, k);
+    one23(box.scale);
+    assert.deepEqual([box.color.r, box.color.g, box.color.b, box.color.a], [0.25, 0.5, 0.75, 1]);
+    assert.deepEqual([lines.header.frame_id, lines.ns, lines.id, lines.type, lines.action], ["client", "f", -1, 5, 2]);
+    xyz(lines.points[0], k);
+    one23(lines.points[1]);
+    assert.deepEqual([lines.frame_locked, lines.mesh_use_embedded_materials], [true, false]);
+  },
   "/robot_description": (m) => assert.equal(m.data, '<robot name="a"/>'),
 };
 
@@ -70,13 +81,13 @@ for await (const message of reader.readMessages({ validateCrcs: true })) {
   const { topic } = reader.channelsById.get(message.channelId);
   const k = Number((message.logTime - epoch) / 4000000n);
   const decoded = decoders.get(message.channelId).readMessage(message.data);
-  const stamp = decoded.transforms?.[0].header.stamp ?? decoded.header?.stamp ?? decoded.stamp;
+  const stamp = (decoded.transforms ?? decoded.markers)?.[0].header.stamp ?? decoded.header?.stamp ?? decoded.stamp;
   if (stamp) assert.equal(BigInt(stamp.sec) * 1000000000n + BigInt(stamp.nanosec ?? stamp.nsec), message.logTime);
   check[topic](decoded, k);
   counts[topic] = (counts[topic] ?? 0) + 1;
 }
 for (const topic of Object.keys(check))
-  assert.equal(counts[topic], ["/state", "/event", "/robot_description"].includes(topic) ? samples / 100 : samples, topic);
+  assert.equal(counts[topic], ["/state", "/event", "/robot_description", "/scene"].includes(topic) ? samples / 100 : samples, topic);
 const total = Object.values(counts).reduce((a, b) => a + b);
 assert.equal(reader.statistics.messageCount, BigInt(total));
 assert.equal(reader.statistics.chunkCount, reader.chunkIndexes.length);

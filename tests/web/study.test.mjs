@@ -56,6 +56,21 @@ await check("every page opens with its verdict; yes and no have two colours, the
   const rows = table("campaign/results.csv");
   const keeps = ["direct", "tdpa"].filter((m) => rows.filter((r) => r.method === m).every((r) => Number(r[Object.keys(r).find((n) => /^force/.test(n))]) <= 1.2 && Number(r[Object.keys(r).find((n) => /^rebound/.test(n))]) <= 0.01));
   assert.match((await verdict())[1], new RegExp(`^${keeps.length} of 2 methods keeps? the requirements in every sample$`));
+  // the base scenario stands at 16 ms and 2000 N/m; on the axis of w tau by what follows from both
+  const own = await page.evaluate(() => [window.freefloat.study.maps[0].point, window.freefloat.study.curves[0].point]);
+  assert.ok(near(own[0][0], 0.016) && near(own[0][1], 2000) && near(own[1], 0.016), `${own}`);
+  assert.match(await page.evaluate(() => document.querySelector(".scale-text").textContent), /The ring is the scenario itself\./);
+  const ringed = await page.evaluate(async ([x, y]) => {
+    const plot = document.querySelector(".map canvas"), map = window.freefloat.study.maps[0];
+    const over = document.querySelector(".map .u-over").getBoundingClientRect(), box = plot.getBoundingClientRect(), k = plot.width / box.width;
+    const at = (v, a, log) => (log ? Math.log(v / a.edge[0]) / Math.log(a.edge.at(-1) / a.edge[0]) : (v - a.edge[0]) / (a.edge.at(-1) - a.edge[0]));
+    const px = (over.left - box.left + at(x, map.x, map.x.log) * over.width) * k, py = (over.top - box.top + (1 - at(y, map.y, map.y.log)) * over.height) * k;
+    return [...plot.getContext("2d").getImageData(Math.round(px), Math.round(py), 1, 1).data];
+  }, own[0]);
+  const grey = Math.max(...ringed.slice(0, 3)) - Math.min(...ringed.slice(0, 3)); // black on white, on a map of colours
+  assert.ok(grey < 40 && ringed[3] === 255, `no ring there: ${ringed}`);
+  // rounding is 0: in the table and in the curves
+  assert.ok(!/e-1\d/.test(await page.locator("table.study").first().innerText()));
   page = await open("margin/delay-margin.html");
   const [mood, word, reason] = await verdict();
   assert.deepEqual([mood, word], /^GO/.test(reason) ? ["good", "Go"] : ["bad", "No go"]);

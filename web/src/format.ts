@@ -53,3 +53,6 @@ export function duration(ns: number | null | undefined): string {
 
 export const sentence = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 export const words = (key: string): string => key.replaceAll("_", " ");
+
+/** What is below a millionth of its limit is rounding, not a result. */
+export const relevant = (value: number | null, limit: number | null | undefined): number | null => (value !== null && typeof limit === "number" && Math.abs(value) < 1e-6 * Math.abs(limit) ? 0 : value);

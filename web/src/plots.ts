@@ -2,7 +2,7 @@
 // that grow, by the live page. Lines differ in colour and in dash, so that they differ in grey, too.
 import uPlot from "uplot";
 import {h} from "./dom";
-import {number, unitText} from "./format";
+import {number, relevant, unitText} from "./format";
 import {nearestRow, type Contact, type Table} from "./data";
 
 export interface Line {
@@ -570,7 +570,7 @@ export class Panel {
     const data = this.aligned();
     const row = this.cursorRow ?? nearestRow(data[0] as ArrayLike<number>, data[0].length, this.group.time);
     this.values.forEach((element, i) => {
-      element.textContent = number((data[i + 1] as ArrayLike<number | null>)[row], 4);
+      element.textContent = number(relevant((data[i + 1] as ArrayLike<number | null>)[row] ?? null, this.spec.limit), 4);
     });
   }
 }
@@ -678,6 +678,7 @@ export function histogram(title: string, lines: HistogramLine[], note: string): 
   }
   const per = lines[0]!.per_decade;
   const exponent0 = Math.log10(lines[0]!.start);
+  let right = -Infinity; // of the last number, so that none stands in another
   for (let bin = first; bin <= last; bin++)
     for (const m of [1, 2, 5]) {
       const at = Math.log10(m) * per;
@@ -687,6 +688,9 @@ export function histogram(title: string, lines: HistogramLine[], note: string): 
       const value = m * 10 ** (decade + exponent0);
       const text = value < 999 ? `${Math.round(value)} ns` : value < 999e3 ? `${Math.round(value / 1e3)} µs` : value < 999e6 ? `${Math.round(value / 1e6)} ms` : `${Math.round(value / 1e9)} s`;
       add("line", {x1: x(position), x2: x(position), y1: pad.top, y2: H - pad.bottom, class: "gridline"});
+      const half = 5 * text.length; // as wide as it is on paper
+      if (x(position) - half < right || (m !== 1 && (last - first) / per > 3.5)) continue;
+      right = x(position) + half;
       add("text", {x: x(position), y: H - pad.bottom + 18, "text-anchor": "middle"}, text);
     }
   add("line", {x1: pad.left, x2: W - pad.right, y1: H - pad.bottom, y2: H - pad.bottom, class: "baseline"});

@@ -1,13 +1,13 @@
 // report.html: verdict, tables, replay, plots.
 import {h, table as htmlTable, type Cell} from "./dom";
 import {filled, isConstant, largest, readReport, satelliteNames, type Contact, type Report, type Run} from "./data";
-import {duration, exact, number, quantity, seconds, sentence, words} from "./format";
+import {duration, exact, number, quantity, relevant, seconds, sentence, words} from "./format";
 import {colour, histogram, Panel, PlotGroup, swatch, type Line} from "./plots";
 import {emulationPlans, plans, type PlotPlan, type Quantity} from "./plans";
 import {Scene} from "./scene";
 import {readLog} from "./rawlog";
 import {StudyPage, type Study} from "./study";
-import {brokenAt, energySentence, isReference, isValid, rank, relevant, UNITS, verdict} from "./verdict";
+import {brokenAt, energySentence, isReference, isValid, rank, UNITS, verdict} from "./verdict";
 
 const LEGEND = 8; // lines of one plot that can still be told apart
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10];
@@ -181,13 +181,12 @@ class Page {
       return [
         {text: sentence(words(r.name))},
         {text: number(relevant(r.value, r.limit)), className: r.met ? "" : "over"},
-        exact(r.limit),
-        UNITS[r.name] ?? "",
+        UNITS[r.name] ? `${exact(r.limit)}\u00a0${UNITS[r.name]}` : exact(r.limit),
         {text: "", node: bar},
         {text: "", node: h("span", {}, mark(r.met, r.met ? "met" : "not met"), t !== null ? h("span", {class: "soft"}, ` ${seconds(t)}`) : null)},
       ];
     });
-    return section("Requirements", "", htmlTable("Requirements", ["Requirement", "#Value", "#Limit", "", "Share of the limit", ""], rows, "requirements"));
+    return section("Requirements", "", htmlTable("Requirements", ["Requirement", "#Value", "#Limit", "Share of the limit", ""], rows, "requirements"));
   }
 
   private facts(run: Run): HTMLElement {

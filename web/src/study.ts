@@ -1,7 +1,7 @@
 // A page of maps and curves (campaigns, stability): the same plots as a run's, over any axis.
 import uPlot from "uplot";
 import {h, table as htmlTable} from "./dom";
-import {number, sentence, unitText} from "./format";
+import {number, relevant, sentence, unitText} from "./format";
 import {clipped, colour, logAxis, PlotGroup, type Line} from "./plots";
 import type {Column, Table} from "./data";
 
@@ -123,7 +123,7 @@ class MapPanel {
     }
     const limit = typeof this.map.limit === "number" ? ` The red line, edged in white, is the limit, ${number(this.map.limit, 4)}.` : "";
     const lines = this.lines().map((l) => ` ${DASH_WORDS[l.style % DASHES.length]} black: ${l.label}.`).join("");
-    const own = typeof this.map.point?.[0] === "number" ? " The ring is the scenario itself." : "";
+    const own = this.ownWords();
     if (this.binary) {
       const box = (c: string): HTMLElement => {
         const i = h("i", {class: "key"});
@@ -133,6 +133,15 @@ class MapPanel {
       return h("p", {class: "scale-text soft"}, box("good"), " every requirement is met, ", box("bad"), ` not. Hatched: no value.${own}${lines}`);
     }
     return h("p", {class: "scale-text soft"}, number(this.span.from, 3), " ", bar, ` ${number(this.span.to, 3)}${this.map.log ? " and beyond, logarithmic" : ""}. Hatched: no value.${limit}${own}${lines}`);
+  }
+
+  /** Where the scenario itself stands, in words; nothing where it has no place on these axes. */
+  private ownWords(): string {
+    const [px, py] = this.map.point ?? [];
+    if (typeof px !== "number" || typeof py !== "number") return "";
+    if (this.at(px, py)) return " The ring is the scenario itself.";
+    const place = (a: MapAxis, v: number): string => `${a.name} ${number(v, 4)}${a.unit ? `\u00a0${unitText(a.unit)}` : ""}`;
+    return ` The scenario itself lies outside: ${place(this.map.x, px)}, ${place(this.map.y, py)}.`;
   }
 
   private lines(): NonNullable<HeatMap["lines"]> {
@@ -275,7 +284,7 @@ class MapPanel {
   /** The scenario itself: a ring with a dot. */
   private own(u: uPlot): void {
     const [x, y] = this.map.point ?? [];
-    if (typeof x !== "number" || typeof y !== "number") return;
+    if (typeof x !== "number" || typeof y !== "number" || !this.at(x, y)) return;
     const {ctx} = u;
     const [px, py] = [u.valToPos(x, "x", true), u.valToPos(y, "y", true)];
     for (const [style, size] of [["#fff", 4], ["#000", 2]] as const) {
@@ -411,7 +420,10 @@ export class StudyPage {
       h("div", {}, h("p", {class: "word"}, word), h("p", {class: "reason lead"}, lead)));
   }
 
-  private map(map: HeatMap): HTMLElement {
+  private map(given: HeatMap): HTMLElement {
+    const map = {...given, panels: given.panels.map((p) => ({...p, values: p.values.map((row) => row.map((v) => (v === "" ? v : relevant(v, given.limit))))}))};
+    if (map.panels.every((p) => p.values.flat().every((v) => v === 0 || v === "")) && typeof map.limit === "number")
+      return section(sentence(map.title), `below a millionth of the limit, ${number(map.limit, 4)}${map.unit ? `\u00a0${unitText(map.unit)}` : ""}, everywhere: rounding, not drawn`);
     const all = map.panels.flatMap((p) => p.values.flat()).filter((v): v is number => typeof v === "number");
     const positive = all.filter((v) => v > 0);
     let from = all.reduce((a, b) => Math.min(a, b), Infinity);
@@ -429,15 +441,23 @@ export class StudyPage {
 
   private curves(): HTMLElement {
     const figures = this.study.curves.map((c) => {
-      const x = c.lines.flatMap((l) => l.x);
+      const x = c.lines.flatMap((l) => l.x).concat(typeof c.point === "number" ? [c.point] : []);
       const group = new PlotGroup(Math.min(...x), Math.max(...x), {name: c.x.name, unit: c.x.unit, log: c.x.log});
-      group.onSeek = (at) => group.setTime(at);
-      const lines = c.lines.map((l): Line => ({label: l.label, table: new Points(l.x, l.y, c.unit), column: "y", style: l.style, pale: l.pale}));
+      group.onSeek = (at) => {
+        figure.classList.remove("unmarked");
+        group.setTime(at);
+      };
+      const y = c.lines.map((l) => l.y.map((v) => relevant(v, c.limit)));
+      // a logarithmic axis has no zero: what is nothing else is said
+      const nothing = c.lines.filter((_l, i) => c.log && y[i]!.every((v) => v === null || v === 0) && y[i]!.some((v) => v === 0)).map((l) => l.label);
+      const lines = c.lines.map((l, i): Line => ({label: l.label, table: new Points(l.x, c.log ? y[i]!.map((v) => v || null) : y[i]!, c.unit), column: "y", style: l.style, pale: l.pale})).filter((l) => !nothing.includes(l.label));
       this.groups.push(group);
       const own = typeof c.point === "number" ? c.point : null;
       if (own !== null) group.setTime(own);
-      const note = [c.note, own === null ? "" : `upright: yours, ${number(own, 4)}`].filter(Boolean).join("; ");
-      return group.add({title: c.title, unit: c.unit, note, lines, limit: c.limit ?? undefined, log: c.log, steps: c.steps, robust: !c.log && !c.steps}).element;
+      const note = [c.note, own === null ? "" : `upright: yours, ${number(own, 4)}`, nothing.length ? `0 throughout: ${nothing.join(", ")}` : ""].filter(Boolean).join("; ");
+      const figure = group.add({title: c.title, unit: c.unit, note, lines, limit: c.limit ?? undefined, log: c.log, steps: c.steps, robust: !c.log && !c.steps}).element;
+      figure.classList.toggle("unmarked", own === null);
+      return figure;
     });
     return section("Curves", "", h("div", {class: "grid"}, ...figures));
   }

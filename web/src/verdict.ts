@@ -1,6 +1,6 @@
 // The verdict in one sentence, with its numbers, reason and time.
 import {firstAbove, largest, satelliteNames, type Contact, type Requirement, type Run} from "./data";
-import {exact, quantity, seconds, words} from "./format";
+import {exact, quantity, relevant, seconds, words} from "./format";
 
 export const UNITS: Record<string, string> = {velocity_error: "m/s", angular_velocity_error: "rad/s", position_error: "m", attitude_error: "rad", peak_force_ratio: "", restitution_error: ""};
 const COLUMNS: Record<string, string> = {velocity_error: "error.velocity", angular_velocity_error: "error.angular_velocity"};
@@ -16,8 +16,6 @@ export interface Verdict {
   when: number | null;
 }
 
-/** A value of a requirement: below a millionth of its limit it is rounding, not a result. */
-export const relevant = (value: number | null, limit: number | null): number | null => (value !== null && limit !== null && Math.abs(value) < 1e-6 * limit ? 0 : value);
 
 /** What ended a run before its time; null: nothing did. */
 export function ending(run: Run): {word: Word; text: string} | null {

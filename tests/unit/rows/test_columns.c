@@ -1,5 +1,5 @@
 /* One list of fields feeds every log and page: its columns read and write the row where they say, no two
- * share a name or a place, and docs/columns.md shows the same list. */
+ * share a name or a place, and docs/report.md shows the same list. */
 #include "support.h"
 
 #include "rows/columns.h"
@@ -156,7 +156,7 @@ static char *document(void) {
     size_t size = 0;
     FILE *f = open_memstream(&text, &size);
     for (size_t s = 0; s < sizeof sections / sizeof *sections; s++) {
-        fprintf(f, "\n## %s\n\n| column | unit | holds |\n|---|---|---|\n", sections[s].title);
+        fprintf(f, "\n### %s\n\n| column | unit | holds |\n|---|---|---|\n", sections[s].title);
         for (int p = (int)sections[s].first; p <= (int)sections[s].last; p++) {
             const ff_part_fields *part = ff_columns_part((ff_part)p);
             for (int i = 0; i < part->count; i++) {
@@ -177,20 +177,20 @@ static char *document(void) {
 static void test_docs_show_the_list(void **state) {
     (void)state;
     static char page[64 * 1024];
-    FILE *f = fopen(FF_SOURCE_DIR "/docs/columns.md", "r");
+    FILE *f = fopen(FF_SOURCE_DIR "/docs/report.md", "r");
     assert_non_null(f);
     page[fread(page, 1, sizeof page - 1, f)] = 0;
     fclose(f);
-    char *expected = document(), *tables = strstr(page, "\n## ");
+    char *expected = document(), *tables = strstr(page, "\n### ");
     if (getenv("FF_WRITE_DOCS")) {
-        f = fopen(FF_SOURCE_DIR "/docs/columns.md", "w");
+        f = fopen(FF_SOURCE_DIR "/docs/report.md", "w");
         assert_non_null(f);
         fprintf(f, "%.*s%s", tables ? (int)(tables - page) : (int)strlen(page), page, expected);
         fclose(f);
     } else {
         assert_non_null(tables);
         if (strcmp(tables, expected) != 0)
-            fail_msg("docs/columns.md is not the list of rows/columns.c: run this test with FF_WRITE_DOCS=1");
+            fail_msg("docs/report.md is not the list of rows/columns.c: run this test with FF_WRITE_DOCS=1");
     }
     free(expected);
 }
