@@ -29,21 +29,27 @@ ff_status ff_csv_write_header(FILE *file, int count, char (*name)[FF_COLUMN_NAME
 }
 
 ff_status ff_csv_write_line(FILE *file, int count, const double *values) {
+    enum { ROOM = 4096, FIELD = FF_NUMBER_SIZE + 1 };
+    char text[ROOM];
+    size_t n = 0;
     for (int i = 0; i < count; i++) {
-        char text[FF_NUMBER_SIZE + 1];
         const double v = values[i];
-        int n = 0; /* an empty field: nothing was measured */
+        if (n > ROOM - FIELD) { /* a call for each number costs as much as the number */
+            if (fwrite(text, 1, n, file) != n)
+                return FF_ERR_IO;
+            n = 0;
+        }
         if (v == 0.0)
             text[n++] = '0';
         else if (isfinite(v))
-            n = ff_number_shortest(v, text);
-        else if (!isnan(v))
-            n = snprintf(text, sizeof text, "%g", v);
+            n += (size_t)ff_number_shortest(v, text + n);
+        else if (!isnan(v)) { /* what was not measured is an empty field */
+            memcpy(text + n, "-inf" + (v > 0.0), 4);
+            n += v > 0.0 ? 3 : 4;
+        }
         text[n++] = i + 1 < count ? ',' : '\n';
-        if (fwrite(text, 1, (size_t)n, file) != (size_t)n)
-            return FF_ERR_IO;
     }
-    return FF_OK;
+    return fwrite(text, 1, n, file) == n ? FF_OK : FF_ERR_IO;
 }
 
 ff_status ff_csv_open(const char *path, const ff_scenario *scenario, ff_csv *csv) {

@@ -47,6 +47,27 @@ uint32_t ff_mcap_crc32(uint32_t crc, const void *bytes, size_t size) {
     return ~crc;
 }
 
+/* Polynomials over the bits, the first one the highest power: a b modulo CRC-32's own. */
+static uint32_t crc_times(uint32_t a, uint32_t b) {
+    uint32_t product = 0;
+    for (uint32_t bit = 0x80000000u; bit; bit >>= 1) {
+        if (a & bit)
+            product ^= b;
+        b = b & 1 ? 0xedb88320u ^ (b >> 1) : b >> 1;
+    }
+    return product;
+}
+
+uint32_t ff_mcap_crc32_join(uint32_t crc, uint32_t next, uint64_t size) {
+    uint32_t power = 0x80000000u, square = 0x00800000u; /* 1; x^8, a byte */
+    for (; size; size >>= 1) {
+        if (size & 1)
+            power = crc_times(power, square);
+        square = crc_times(square, square);
+    }
+    return crc_times(power, crc) ^ next;
+}
+
 /* ---------------------------------------------------------------------------------------- growing bytes --
  */
 
@@ -85,18 +106,21 @@ static void put(buffer *b, const void *bytes, size_t size) {
     b->used += size;
 }
 
+static uint8_t *store_uint(uint8_t *at, uint64_t x, int bytes) {
+    for (int i = 0; i < bytes; i++)
+        at[i] = (uint8_t)(x >> (8 * i));
+    return at + bytes;
+}
+
 static void put_uint(buffer *b, uint64_t x, int bytes) {
     uint8_t raw[8];
-    for (int i = 0; i < bytes; i++)
-        raw[i] = (uint8_t)(x >> (8 * i));
+    store_uint(raw, x, bytes);
     put(b, raw, (size_t)bytes);
 }
 
 static void set_uint(buffer *b, size_t at, uint64_t x, int bytes) {
-    if (b->failed)
-        return;
-    for (int i = 0; i < bytes; i++)
-        b->at[at + (size_t)i] = (uint8_t)(x >> (8 * i));
+    if (!b->failed)
+        store_uint(b->at + at, x, bytes);
 }
 
 static void put_text(buffer *b, const char *text) {
@@ -135,6 +159,12 @@ typedef struct channel_slot {
     buffer index;      /* (time, offset) pairs of the open chunk */
 } channel_slot;
 
+enum {
+    CHUNK_HEAD = 9 + 8 + 8 + 8 + 4 + 4 +
+                 8, /* bytes of a chunk before its records: times, size, checksum, no compression, size */
+    MESSAGE_HEAD = 9 + 2 + 4 + 8 + 8 /* bytes of a message before its data */
+};
+
 struct ff_mcap_writer {
     int fd;
     struct stat opened; /* the file it is */
@@ -144,11 +174,11 @@ struct ff_mcap_writer {
     uint64_t offset;  /* [bytes] whole records in the file */
     uint32_t crc;     /* of all of them */
     size_t chunk_size;
-    buffer chunk;          /* records of the open chunk */
-    buffer out;            /* what the next write takes */
+    buffer chunk;          /* the open one: room for its head, its records */
+    buffer out;            /* what the next write takes between chunks, or a compressed one */
     const ff_codec *codec; /* of chunks; NULL: as they are */
     void *context;         /* its own */
-    buffer packed;         /* the open chunk, compressed */
+    buffer packed;         /* the open chunk's records, compressed */
     uint64_t start, end;   /* [ns] of the open chunk */
     uint64_t pending;
     uint16_t schemas, channels;
@@ -173,9 +203,9 @@ static ff_status fail(ff_mcap_writer *w, ff_status status) {
     return w->status;
 }
 
-/* All of out, or nothing that a reader could take for a record. */
-static ff_status emit(ff_mcap_writer *w) {
-    buffer *b = &w->out;
+/* All of b, or nothing that a reader could take for a record. Bytes of which the checksum is known are not
+ * added again: `known` of them from CHUNK_HEAD on. */
+static ff_status emit_known(ff_mcap_writer *w, buffer *b, size_t known, uint32_t crc) {
     if (w->status != FF_OK)
         return w->status;
     if (b->failed)
@@ -194,11 +224,20 @@ static ff_status emit(ff_mcap_writer *w) {
         }
         done += (size_t)n;
     }
-    w->crc = ff_mcap_crc32(w->crc, b->at, b->used);
+    size_t from = 0;
+    if (known) {
+        from = CHUNK_HEAD + known;
+        w->crc = ff_mcap_crc32_join(ff_mcap_crc32(w->crc, b->at, CHUNK_HEAD), crc, known);
+    }
+    w->crc = ff_mcap_crc32(w->crc, b->at + from, b->used - from);
     w->offset += b->used;
     b->used = 0;
     w->unsynced = true;
     return FF_OK;
+}
+
+static ff_status emit(ff_mcap_writer *w) {
+    return emit_known(w, &w->out, 0, 0);
 }
 
 ff_status ff_mcap_writer_sync(ff_mcap_writer *w) {
@@ -325,6 +364,10 @@ ff_status ff_mcap_writer_message(ff_mcap_writer *w, uint16_t channel, uint64_t l
         return w->status;
     if (channel == 0 || channel > w->channels)
         return FF_ERR_ARGUMENT;
+    if (w->pending == 0) {
+        static const uint8_t room[CHUNK_HEAD];
+        put(&w->chunk, room, sizeof room);
+    }
     if (w->pending == 0 && !w->named) {
         put(&w->chunk, w->schema_records.at, w->schema_records.used);
         put(&w->chunk, w->channel_records.at, w->channel_records.used);
@@ -332,15 +375,17 @@ ff_status ff_mcap_writer_message(ff_mcap_writer *w, uint16_t channel, uint64_t l
         w->named = true;
     }
     channel_slot *slot = &w->slot[channel - 1];
-    put_uint(&slot->index, log_time, 8);
-    put_uint(&slot->index, w->chunk.used, 8);
-    const size_t body = record_begin(&w->chunk, MCAP_MESSAGE);
-    put_uint(&w->chunk, channel, 2);
-    put_uint(&w->chunk, slot->sequence, 4);
-    put_uint(&w->chunk, log_time, 8);
-    put_uint(&w->chunk, publish_time, 8);
+    uint8_t entry[16], head[MESSAGE_HEAD], *at = head;
+    store_uint(store_uint(entry, log_time, 8), w->chunk.used - CHUNK_HEAD, 8);
+    put(&slot->index, entry, sizeof entry);
+    at = store_uint(at, MCAP_MESSAGE, 1);
+    at = store_uint(at, MESSAGE_HEAD - 9 + size, 8);
+    at = store_uint(at, channel, 2);
+    at = store_uint(at, slot->sequence, 4);
+    at = store_uint(at, log_time, 8);
+    store_uint(at, publish_time, 8);
+    put(&w->chunk, head, sizeof head);
     put(&w->chunk, data, size);
-    record_end(&w->chunk, body);
     if (w->chunk.failed || slot->index.failed)
         return fail(w, FF_ERR_MEMORY);
     slot->sequence++;
@@ -350,22 +395,56 @@ ff_status ff_mcap_writer_message(ff_mcap_writer *w, uint16_t channel, uint64_t l
     if (w->pending == 0 || log_time > w->end)
         w->end = log_time;
     w->pending++;
-    return w->chunk.used >= w->chunk_size ? ff_mcap_writer_flush(w) : FF_OK;
+    return w->chunk.used - CHUNK_HEAD >= w->chunk_size ? ff_mcap_writer_flush(w) : FF_OK;
 }
 
-/* The records of the open chunk as they are written, and the name of how. */
-static const buffer *pack(ff_mcap_writer *w, const char **how) {
-    *how = "";
+/* The open chunk as it is written. */
+typedef struct closed_chunk {
+    buffer *out;      /* holds the record; what follows it is put there, too */
+    const char *how;  /* it is compressed; "": not */
+    uint64_t records; /* [bytes] */
+    uint64_t written; /* [bytes] of the records, compressed or not */
+    uint32_t crc;     /* of the records */
+} closed_chunk;
+
+/* Records compressed into w->packed: false where there is no codec, or it gives up. */
+static bool pack(ff_mcap_writer *w, const uint8_t *records, size_t size) {
     if (!w->codec)
-        return &w->chunk;
-    const size_t room = w->codec->bound(w->chunk.used);
+        return false;
+    const size_t room = w->codec->bound(size);
     if (!reserve(&w->packed, room))
-        return &w->chunk;
-    w->packed.used = w->codec->compress(w->context, w->packed.at, room, w->chunk.at, w->chunk.used);
-    if (w->packed.used == 0)
-        return &w->chunk;
-    *how = w->codec->name;
-    return &w->packed;
+        return false;
+    w->packed.used = w->codec->compress(w->context, w->packed.at, room, records, size);
+    return w->packed.used > 0;
+}
+
+/* Not compressed, the head goes into the room before the records. */
+static closed_chunk close_chunk(ff_mcap_writer *w) {
+    const uint64_t records = w->chunk.used - CHUNK_HEAD;
+    const uint8_t *first = w->chunk.at + CHUNK_HEAD;
+    closed_chunk c = {&w->chunk, "", records, records, ff_mcap_crc32(0, first, records)};
+    if (!pack(w, first, records)) {
+        uint8_t *at = store_uint(w->chunk.at, MCAP_CHUNK, 1);
+        at = store_uint(at, w->chunk.used - 9, 8);
+        at = store_uint(at, w->start, 8);
+        at = store_uint(at, w->end, 8);
+        at = store_uint(at, records, 8);
+        at = store_uint(at, c.crc, 4);
+        at = store_uint(at, 0, 4); /* the length of "" */
+        store_uint(at, records, 8);
+        return c;
+    }
+    c = (closed_chunk){&w->out, w->codec->name, records, w->packed.used, c.crc};
+    const size_t body = record_begin(c.out, MCAP_CHUNK);
+    put_uint(c.out, w->start, 8);
+    put_uint(c.out, w->end, 8);
+    put_uint(c.out, records, 8);
+    put_uint(c.out, c.crc, 4);
+    put_text(c.out, c.how);
+    put_uint(c.out, w->packed.used, 8);
+    put(c.out, w->packed.at, w->packed.used);
+    record_end(c.out, body);
+    return c;
 }
 
 ff_status ff_mcap_writer_flush(ff_mcap_writer *w) {
@@ -373,20 +452,9 @@ ff_status ff_mcap_writer_flush(ff_mcap_writer *w) {
         return w->status;
     if (w->pending == 0)
         return FF_OK;
-    buffer *out = &w->out, *index = &w->chunk_index;
-    const uint64_t chunk_at = w->offset;
-    const char *how;
-    const buffer *records = pack(w, &how);
-    size_t body = record_begin(out, MCAP_CHUNK);
-    put_uint(out, w->start, 8);
-    put_uint(out, w->end, 8);
-    put_uint(out, w->chunk.used, 8);
-    put_uint(out, ff_mcap_crc32(0, w->chunk.at, w->chunk.used), 4);
-    put_text(out, how);
-    put_uint(out, records->used, 8);
-    put(out, records->at, records->used);
-    record_end(out, body);
-    const uint64_t chunk_length = out->used;
+    const closed_chunk c = close_chunk(w);
+    buffer *out = c.out, *index = &w->chunk_index;
+    const uint64_t chunk_at = w->offset, chunk_length = out->used;
 
     const size_t entry = index->used; /* taken back if the write fails */
     const size_t index_body = record_begin(index, MCAP_CHUNK_INDEX);
@@ -402,7 +470,7 @@ ff_status ff_mcap_writer_flush(ff_mcap_writer *w) {
             continue;
         put_uint(index, (uint64_t)i + 1, 2);
         put_uint(index, chunk_at + out->used, 8);
-        body = record_begin(out, MCAP_MESSAGE_INDEX);
+        const size_t body = record_begin(out, MCAP_MESSAGE_INDEX);
         put_uint(out, (uint64_t)i + 1, 2);
         put_uint(out, slot->index.used, 4);
         put(out, slot->index.at, slot->index.used);
@@ -410,15 +478,17 @@ ff_status ff_mcap_writer_flush(ff_mcap_writer *w) {
     }
     set_uint(index, map, index->used - map - 4, 4);
     put_uint(index, out->used - chunk_length, 8);
-    put_text(index, how);
-    put_uint(index, records->used, 8);
-    put_uint(index, w->chunk.used, 8);
+    put_text(index, c.how);
+    put_uint(index, c.written, 8);
+    put_uint(index, c.records, 8);
     record_end(index, index_body);
-    const ff_status status = index->failed ? fail(w, FF_ERR_MEMORY) : emit(w);
+    const ff_status status =
+        index->failed ? fail(w, FF_ERR_MEMORY) : emit_known(w, out, *c.how ? 0 : c.records, c.crc);
     if (status != FF_OK) {
         index->used = entry;
         return status;
     }
+    w->chunk.used = 0;
     if (w->messages == 0 || w->start < w->first)
         w->first = w->start;
     if (w->messages == 0 || w->end > w->last)
@@ -430,7 +500,6 @@ ff_status ff_mcap_writer_flush(ff_mcap_writer *w) {
         w->slot[i].pending = 0;
         w->slot[i].index.used = 0;
     }
-    w->chunk.used = 0;
     w->pending = 0;
     return FF_OK;
 }

@@ -20,6 +20,9 @@ bool ff_mcap_text_equal(ff_mcap_text text, const char *other);
 
 /* CRC-32 as zlib's: polynomial 0xedb88320, start and final complement; crc is 0 or the result so far. */
 uint32_t ff_mcap_crc32(uint32_t crc, const void *bytes, size_t size);
+/* Of two pieces one after the other: from the checksum of the first, that of the second alone, and the
+ * second's size. */
+uint32_t ff_mcap_crc32_join(uint32_t crc, uint32_t next, uint64_t size);
 
 typedef struct ff_mcap_pair {
     const char *key, *value;

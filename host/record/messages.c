@@ -268,11 +268,11 @@ static void align(cdr *c, size_t to) {
     put_raw(c, zero, (to - (c->used - CDR_HEADER) % to) % to);
 }
 
-static void put_uint(cdr *c, uint64_t x, size_t size) {
+static inline void put_uint(cdr *c, uint64_t x, size_t size) {
     uint8_t raw[8];
     for (size_t i = 0; i < size; i++)
         raw[i] = (uint8_t)(x >> (8 * i));
-    if (!c->full)
+    if (!c->full && (c->used - CDR_HEADER) % size)
         align(c, size);
     put_raw(c, raw, size);
 }
@@ -306,8 +306,16 @@ static void put_vec3(cdr *c, ff_vec3 v) {
 
 static void put_doubles(cdr *c, const double *values, size_t n) {
     put_uint(c, values ? n : 0, 4);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    if (values && n) {
+        if (!c->full)
+            align(c, 8);
+        put_raw(c, values, n * sizeof *values);
+    }
+#else
     for (size_t i = 0; values && i < n; i++)
         put_double(c, values[i]);
+#endif
 }
 
 static ff_status finish(const cdr *c, size_t *used) {

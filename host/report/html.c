@@ -5,11 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "report/pack.h"
 #include "text/file.h"
 #include "text/version.h"
-#ifdef FF_HAVE_ZLIB
-#include <zlib.h>
-#endif
 
 /* The page, from web/ (generated source). It holds the two marks below once each. */
 extern const unsigned char ff_report_template[];
@@ -230,14 +228,12 @@ double ff_report_series_value(const ff_report_series *s, size_t row, int column)
 
 /* ---------------------------------------------------------------------------------------------- blocks -- */
 
-/* One run's numbers: time as float64[rows], then float32[rows] for each column that is not constant, little
- * endian. Compressed, the bytes are first sorted by their place in the number (all lowest bytes, then all
- * second ones, ...) within each array: neighbours share sign, exponent and leading digits. */
+/* One run's numbers: the series' own, or a copy that was merged. */
 typedef struct block {
-    size_t rows, width;
+    ff_report_table table;
     uint64_t bucket;
-    double *time;
-    float *value;   /* [rows][width] */
+    double *time; /* the copy */
+    float *value;
     bool *constant; /* [width] */
     unsigned char *data;
     size_t size;
@@ -252,98 +248,74 @@ static void block_free(block *b) {
 }
 
 static ff_status block_copy(const ff_report_series *s, block *b) {
-    b->width = (size_t)s->columns - 1;
-    b->rows = ff_report_series_rows(s);
-    b->bucket = s->bucket;
-    b->time = malloc((b->rows + 1) * sizeof *b->time);
-    b->value = malloc((b->rows * b->width + 1) * sizeof *b->value);
-    b->constant = malloc(b->width + 1);
-    if (!b->time || !b->value || !b->constant)
+    const size_t width = b->table.width, rows = b->table.rows;
+    b->time = malloc((rows + 1) * sizeof *b->time);
+    b->value = malloc((rows * width + 1) * sizeof *b->value);
+    if (!b->time || !b->value)
         return FF_ERR_MEMORY;
-    for (size_t r = 0; r < b->rows; r++) {
+    memcpy(b->time, s->time, s->rows * sizeof *b->time);
+    memcpy(b->value, s->value, s->rows * width * sizeof *b->value);
+    for (size_t r = s->rows; r < rows; r++) { /* the open bucket */
         b->time[r] = ff_report_series_value(s, r, 0);
-        for (size_t c = 0; c < b->width; c++) {
-            float value = (float)ff_report_series_value(s, r, (int)c + 1);
-            b->value[r * b->width + c] = isfinite(value) ? value : NAN;
-        }
+        for (size_t c = 0; c < width; c++)
+            b->value[r * width + c] = (float)ff_report_series_value(s, r, (int)c + 1);
     }
+    b->table.time = b->time;
+    b->table.value = b->value;
     return FF_OK;
-}
-
-static void put_planes(unsigned char *out, size_t rows, const uint64_t *bits, size_t bytes, bool planes) {
-    for (size_t r = 0; r < rows; r++)
-        for (size_t k = 0; k < bytes; k++)
-            out[planes ? k * rows + r : r * bytes + k] = (unsigned char)(bits[r] >> (8 * k));
 }
 
 static ff_status block_encode(block *b, bool raw) {
-    size_t moving = 0;
-    for (size_t c = 0; c < b->width; c++) {
-        b->constant[c] = true;
-        float first = b->rows ? b->value[c] : 0;
-        for (size_t r = 0; r < b->rows && b->constant[c]; r++) {
-            float value = b->value[r * b->width + c];
-            b->constant[c] = value == first || (isnan(value) && isnan(first));
-        }
-        moving += !b->constant[c];
-    }
-    size_t plain_size = b->rows * (8 + 4 * moving);
-    unsigned char *plain = malloc(plain_size + 1);
-    uint64_t *bits = malloc((b->rows + 1) * sizeof *bits);
-    if (!plain || !bits) {
-        free(plain);
-        free(bits);
-        return FF_ERR_MEMORY;
-    }
-    for (size_t r = 0; r < b->rows; r++)
-        memcpy(&bits[r], &b->time[r], sizeof bits[r]);
-    put_planes(plain, b->rows, bits, 8, !raw);
-    unsigned char *to = plain + 8 * b->rows;
-    for (size_t c = 0; c < b->width; c++) {
-        if (b->constant[c])
-            continue;
-        for (size_t r = 0; r < b->rows; r++) {
-            uint32_t word;
-            memcpy(&word, &b->value[r * b->width + c], sizeof word);
-            bits[r] = word;
-        }
-        put_planes(to, b->rows, bits, 4, !raw);
-        to += 4 * b->rows;
-    }
-    free(bits);
     free(b->data);
-    b->data = plain;
-    b->size = plain_size;
-#ifdef FF_HAVE_ZLIB
-    if (!raw) {
-        uLongf size = compressBound((uLong)plain_size);
-        unsigned char *packed = malloc(size);
-        if (!packed)
-            return FF_ERR_MEMORY;
-        /* beyond 4 twice the time for less than 1 % */
-        if (compress2(packed, &size, plain, (uLong)plain_size, 4) != Z_OK) {
-            free(packed);
-            return FF_ERR_MEMORY;
-        }
-        free(plain);
-        b->data = packed;
-        b->size = size;
-    }
-#endif
-    return FF_OK;
+    b->data = ff_report_pack(&b->table, raw, b->constant, &b->size);
+    return b->data ? FF_OK : FF_ERR_MEMORY;
+}
+
+static ff_status block_create(const ff_report_series *s, block *b, bool raw) {
+    b->table = (ff_report_table){.rows = ff_report_series_rows(s),
+                                 .width = (size_t)s->columns - 1,
+                                 .time = s->time,
+                                 .value = s->value};
+    b->bucket = s->bucket;
+    b->constant = malloc(b->table.width + 1);
+    if (!b->constant || (s->pending && block_copy(s, b) != FF_OK))
+        return FF_ERR_MEMORY;
+    return block_encode(b, raw);
+}
+
+/* Half as many rows. */
+static ff_status block_merge(const ff_report_series *s, block *b, bool raw) {
+    if (!b->value && block_copy(s, b) != FF_OK)
+        return FF_ERR_MEMORY;
+    merge_rows(&b->table.rows, b->time, b->value, b->table.width);
+    b->bucket = b->bucket == 1 ? 4 : 2 * b->bucket;
+    return block_encode(b, raw);
 }
 
 /* ---------------------------------------------------------------------------------------------- output -- */
 
 static void put_base64(FILE *f, const unsigned char *data, size_t size) {
     static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    for (size_t i = 0; i < size; i += 3) {
-        size_t left = size - i;
-        unsigned v = (unsigned)data[i] << 16 | (left > 1 ? (unsigned)data[i + 1] << 8 : 0) |
-                     (left > 2 ? (unsigned)data[i + 2] : 0);
-        char four[4] = {digit[v >> 18], digit[v >> 12 & 63], left > 1 ? digit[v >> 6 & 63] : '=',
-                        left > 2 ? digit[v & 63] : '='};
-        fwrite(four, 1, 4, f);
+    enum { THREES = 1024 };
+    char text[4 * THREES];
+    size_t n = 0, i = 0;
+    for (; i + 3 <= size; i += 3, n += 4) {
+        if (n == sizeof text) {
+            fwrite(text, 1, n, f);
+            n = 0;
+        }
+        const unsigned v = (unsigned)data[i] << 16 | (unsigned)data[i + 1] << 8 | data[i + 2];
+        text[n] = digit[v >> 18];
+        text[n + 1] = digit[v >> 12 & 63];
+        text[n + 2] = digit[v >> 6 & 63];
+        text[n + 3] = digit[v & 63];
+    }
+    fwrite(text, 1, n, f);
+    if (i < size) {
+        const bool two = size - i > 1;
+        const unsigned v = (unsigned)data[i] << 16 | (two ? (unsigned)data[i + 1] << 8 : 0);
+        const char last[4] = {digit[v >> 18], digit[v >> 12 & 63], two ? digit[v >> 6 & 63] : '=', '='};
+        fwrite(last, 1, 4, f);
     }
 }
 
@@ -447,17 +419,17 @@ static void put_run(FILE *f, const ff_report_run *run, const block *b, int index
     if (run->series) {
         fprintf(
             f, "{\"block\":\"ff-series-%d\",\"encoding\":\"%s\",\"rows\":%zu,\"cycles\":%llu,\"bucket\":%llu",
-            index, raw ? "raw" : "deflate", b->rows, (unsigned long long)run->series->cycles,
+            index, raw ? "raw" : "deflate", b->table.rows, (unsigned long long)run->series->cycles,
             (unsigned long long)b->bucket);
         fputs(",\"columns\":[{", f);
         put_name(f, run->series->name[0]);
         putc('}', f);
-        for (size_t c = 0; c < b->width; c++) {
+        for (size_t c = 0; c < b->table.width; c++) {
             fputs(",{", f);
             put_name(f, run->series->name[c + 1]);
             if (b->constant[c]) {
                 fputs(",\"constant\":", f);
-                put_number(f, b->rows ? (double)b->value[c] : FF_NAN);
+                put_number(f, b->table.rows ? (double)b->table.value[c] : FF_NAN);
             }
             putc('}', f);
         }
@@ -514,9 +486,7 @@ static ff_status encode_runs(const ff_report_run *runs, block *blocks, int n, si
     for (int i = 0; i < n; i++) {
         if (!runs[i].series)
             continue;
-        ff_status status = block_copy(runs[i].series, &blocks[i]);
-        if (!status)
-            status = block_encode(&blocks[i], raw);
+        const ff_status status = block_create(runs[i].series, &blocks[i], raw);
         if (status)
             return status;
     }
@@ -529,11 +499,9 @@ static ff_status encode_runs(const ff_report_run *runs, block *blocks, int n, si
                 largest = i;
         }
         block *b = &blocks[largest];
-        if (total <= budget || b->rows < 64)
+        if (total <= budget || b->table.rows < 64)
             return FF_OK;
-        merge_rows(&b->rows, b->time, b->value, b->width);
-        b->bucket = b->bucket == 1 ? 4 : 2 * b->bucket;
-        ff_status status = block_encode(b, raw);
+        const ff_status status = block_merge(runs[largest].series, b, raw);
         if (status)
             return status;
     }

@@ -5,7 +5,6 @@
 
 #include <pthread.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { FIRST = -292, LAST = 324, LIMBS = 36 };
@@ -14,25 +13,26 @@ enum { FIRST = -292, LAST = 324, LIMBS = 36 };
 static uint64_t power[LAST - FIRST + 1][2];
 static pthread_once_t power_once = PTHREAD_ONCE_INIT;
 
-/* Bits [at, at + 64) of a number of 32-bit limbs; below zero there is nothing. */
+/* Bits [at, at + 64) of a number of 32-bit limbs; beyond its ends there is nothing. */
 static uint64_t bits(const uint32_t *limb, int at) {
     uint64_t value = 0;
-    for (int i = 63; i >= 0; i--) {
-        const int n = at + i;
-        value = value << 1 | (n >= 0 && n < 32 * LIMBS ? limb[n / 32] >> (n % 32) & 1 : 0);
+    for (int i = (at + 64 * LIMBS) / 32 - 2 * LIMBS, shift = 32 * i - at; shift < 64; i++, shift += 32) {
+        const uint64_t word = i >= 0 && i < LIMBS ? limb[i] : 0;
+        value |= shift < 0 ? word >> -shift : word << shift;
     }
     return value;
 }
 
 static int length(const uint32_t *limb) {
-    int n = 32 * LIMBS;
-    while (n > 0 && !(limb[(n - 1) / 32] >> ((n - 1) % 32) & 1))
+    int n = LIMBS;
+    while (limb[n - 1] == 0)
         n--;
-    return n;
+    return 32 * n - __builtin_clz(limb[n - 1]);
 }
 
-static void keep(int k, const uint32_t *limb, int top, bool exact) {
+static void keep(int k, const uint32_t *limb, bool exact) {
     uint64_t *p = power[k - FIRST];
+    const int top = length(limb);
     p[0] = bits(limb, top - 64);
     p[1] = bits(limb, top - 128);
     if (!exact && ++p[1] == 0)
@@ -42,11 +42,7 @@ static void keep(int k, const uint32_t *limb, int top, bool exact) {
 static void power_create(void) {
     uint32_t up[LIMBS] = {1}, down[LIMBS] = {0};
     for (int k = 0; k <= LAST; k++) { /* 10^k, exactly */
-        const int top = length(up);
-        bool exact = true;
-        for (int n = 0; n < top - 128; n++)
-            exact = exact && !(up[n / 32] >> (n % 32) & 1);
-        keep(k, up, top, exact);
+        keep(k, up, k <= 55);         /* 5^55 < 2^128 < 5^56 */
         uint64_t carry = 0;
         for (int i = 0; i < LIMBS; i++) {
             carry += 10 * (uint64_t)up[i];
@@ -62,7 +58,7 @@ static void power_create(void) {
             down[i] = (uint32_t)(rest / 10);
             rest %= 10;
         }
-        keep(k, down, length(down), false);
+        keep(k, down, false);
     }
 }
 
@@ -103,10 +99,27 @@ static uint64_t decimal(uint64_t v, int *exponent) {
     return s + (middle > 4 * s + 2 || (middle == 4 * s + 2 && (s & 1)));
 }
 
+/* Two digits at a time, the last ones first; where the first of them stands. */
+static char *put_digits(uint64_t value, char *end) {
+    static const char pairs[] =
+        "00010203040506070809101112131415161718192021222324252627282930313233343536373839404142434445464748"
+        "49505152535455565758596061626364656667686970717273747576777879808182838485868788899091929394959697"
+        "9899";
+    while (value >= 10) {
+        const uint64_t rest = value / 100;
+        end -= 2;
+        memcpy(end, pairs + 2 * (value - 100 * rest), 2);
+        value = rest;
+    }
+    if (value)
+        *--end = (char)('0' + value);
+    return end;
+}
+
 int ff_number_shortest(double value, char buffer[FF_NUMBER_SIZE]) {
     uint64_t v;
     char digit[20], *out = buffer;
-    int exponent, n = 0;
+    int exponent;
     memcpy(&v, &value, sizeof v);
     if (v >> 63)
         *out++ = '-';
@@ -118,13 +131,16 @@ int ff_number_shortest(double value, char buffer[FF_NUMBER_SIZE]) {
     }
     pthread_once(&power_once, power_create);
     uint64_t digits = decimal(v, &exponent);
+    if (digits % 100000000 == 0) { /* a short one */
+        digits /= 100000000;
+        exponent += 8;
+    }
     while (digits % 10 == 0) {
         digits /= 10;
         exponent++;
     }
-    for (; digits; digits /= 10)
-        digit[sizeof digit - (size_t)++n] = (char)('0' + digits % 10);
-    const char *first = digit + sizeof digit - n;
+    const char *first = put_digits(digits, digit + sizeof digit);
+    const int n = (int)(digit + sizeof digit - first);
     const int point = n + exponent; /* 0.ddd 10^point */
     if (point > 17 || point < -3) { /* as %.17g chooses */
         *out++ = *first;
@@ -133,8 +149,15 @@ int ff_number_shortest(double value, char buffer[FF_NUMBER_SIZE]) {
             memcpy(out, first + 1, (size_t)n - 1);
             out += n - 1;
         }
-        return (int)(out - buffer) +
-               snprintf(out, 6, "e%c%02d", point < 1 ? '-' : '+', point < 1 ? 1 - point : point - 1);
+        const int power_of_ten = point < 1 ? 1 - point : point - 1;
+        *out++ = 'e';
+        *out++ = point < 1 ? '-' : '+';
+        if (power_of_ten >= 100)
+            *out++ = (char)('0' + power_of_ten / 100);
+        *out++ = (char)('0' + power_of_ten / 10 % 10);
+        *out++ = (char)('0' + power_of_ten % 10);
+        *out = 0;
+        return (int)(out - buffer);
     }
     if (point <= 0) {
         memcpy(out, "0.000", (size_t)(2 - point));

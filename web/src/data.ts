@@ -172,18 +172,12 @@ class BlockTable implements Table {
     this.columns = header.columns;
     this.rows = header.rows;
     const n = header.rows;
-    const planes = header.encoding === "deflate";
-    this.time = new Float64Array(numbers(bytes, 0, n, 8, planes));
-    let at = 8 * n;
+    const read = header.encoding === "deflate" ? unpacker(bytes, n) : plainReader(bytes, n);
+    this.time = new Float64Array(read(8));
     header.columns.forEach((column, index) => {
       this.units.set(column.name, column.unit);
       if (index === 0) return;
-      if (column.constant !== undefined) {
-        this.values.set(column.name, new Float32Array(n).fill(column.constant ?? NaN));
-        return;
-      }
-      this.values.set(column.name, new Float32Array(numbers(bytes, at, n, 4, planes)));
-      at += 4 * n;
+      this.values.set(column.name, column.constant !== undefined ? new Float32Array(n).fill(column.constant ?? NaN) : new Float32Array(read(4)));
     });
   }
 
@@ -196,18 +190,48 @@ class BlockTable implements Table {
   }
 }
 
-/** The bytes of n numbers in a buffer of their own; `planes`: all lowest bytes first, then all second ones, ... */
-function numbers(bytes: Uint8Array, from: number, n: number, size: number, planes: boolean): ArrayBuffer {
-  const out = new Uint8Array(n * size);
-  if (!planes) {
-    out.set(bytes.subarray(from, from + n * size));
-  } else {
-    for (let k = 0; k < size; k++) {
-      const plane = from + k * n;
-      for (let i = 0, o = k; i < n; i++, o += size) out[o] = bytes[plane + i]!;
-    }
+type Reader = (size: 4 | 8) => ArrayBuffer;
+
+function plainReader(bytes: Uint8Array, n: number): Reader {
+  let at = 0;
+  return (size) => bytes.slice(at, (at += n * size)).buffer as ArrayBuffer;
+}
+
+/** Reads n numbers after the other as host/report/pack.h writes them: 1 and their bytes by place, or 2 and second differences. */
+function unpacker(bytes: Uint8Array, n: number): Reader {
+  let at = 0;
+  function planes(size: number): ArrayBuffer {
+    const out = new Uint8Array(n * size);
+    for (let k = 0; k < size; k++) for (let i = 0, o = k; i < n; i++, o += size) out[o] = bytes[at++]!;
+    return out.buffer;
   }
-  return out.buffer;
+  function differences32(): ArrayBuffer {
+    const out = new Uint32Array(n);
+    for (let i = 0, last = 0, before = 0; i < n; i++) {
+      let z = 0;
+      let shift = 0;
+      for (; bytes[at]! > 127; shift += 7) z |= (bytes[at++]! & 127) << shift;
+      z |= bytes[at++]! << shift;
+      const value = ((z >>> 1) ^ -(z & 1)) + 2 * last - before;
+      before = last;
+      last = out[i] = value >>> 0;
+    }
+    return out.buffer;
+  }
+  function differences64(): ArrayBuffer {
+    const out = new BigUint64Array(n);
+    for (let i = 0, last = 0n, before = 0n; i < n; i++) {
+      let z = 0n;
+      let shift = 0n;
+      for (; bytes[at]! > 127; shift += 7n) z |= BigInt(bytes[at++]! & 127) << shift;
+      z |= BigInt(bytes[at++]!) << shift;
+      const value = BigInt.asUintN(64, ((z >> 1n) ^ -(z & 1n)) + 2n * last - before);
+      before = last;
+      last = out[i] = value;
+    }
+    return out.buffer;
+  }
+  return (size) => (bytes[at++] === 1 ? planes(size) : size === 8 ? differences64() : differences32());
 }
 
 export function fromBase64(text: string): Uint8Array {

@@ -216,6 +216,8 @@ static void test_crc32(void **state) {
         }
         assert_true(ff_mcap_crc32(0, bytes, size) == ~crc);
         assert_true(ff_mcap_crc32(ff_mcap_crc32(0, bytes, cut), bytes + cut, size - cut) == ~crc);
+        assert_true(ff_mcap_crc32_join(ff_mcap_crc32(0, bytes, cut),
+                                       ff_mcap_crc32(0, bytes + cut, size - cut), size - cut) == ~crc);
     }
 }
 

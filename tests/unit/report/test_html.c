@@ -5,6 +5,10 @@
 #include "support.h"
 #include "report/geometry.h"
 #include "report/html.h"
+#include "report/pack.h"
+#ifdef FF_HAVE_ZLIB
+#include <zlib.h>
+#endif
 
 static const char *const NAMES[] = {"t [s]", "a.velocity.x [m/s]", "a.energy.kinetic [J]",
                                     "timing.compute [ns]"};
@@ -143,6 +147,114 @@ static void test_write_hostile_names_are_escaped(void **state) {
     ff_report_series_destroy(s);
 }
 
+#ifdef FF_HAVE_ZLIB
+/* As web/src/data.ts reads them. */
+static const unsigned char *unpack(const unsigned char *at, size_t rows, size_t bytes, uint64_t *bits) {
+    const uint64_t mask = bytes == 8 ? UINT64_MAX : UINT32_MAX;
+    const int form = *at++;
+    memset(bits, 0, rows * sizeof *bits);
+    if (form == 1) {
+        for (size_t k = 0; k < bytes; k++)
+            for (size_t r = 0; r < rows; r++)
+                bits[r] |= (uint64_t)*at++ << (8 * k);
+        return at;
+    }
+    assert_int_equal(form, 2);
+    for (size_t r = 0; r < rows; r++) {
+        uint64_t z = 0;
+        unsigned shift = 0;
+        for (; *at > 127; shift += 7)
+            z |= (uint64_t)(*at++ & 127) << shift;
+        z |= (uint64_t)*at++ << shift;
+        const uint64_t d = z >> 1 ^ (0 - (z & 1));
+        bits[r] = (d + 2 * (r > 0 ? bits[r - 1] : 0) - (r > 1 ? bits[r - 2] : 0)) & mask;
+    }
+    return at;
+}
+
+/* Smooth motions, noise, jumps through all of float's range, signs, gaps, constants: each number comes back
+ * with its bits, and smooth columns take less than half of theirs. */
+static void test_packed_numbers_come_back(void **state) {
+    (void)state;
+    enum { WIDTH = 37, ROWS = 400 };
+    static double time[ROWS];
+    static float value[ROWS * WIDTH];
+    static uint64_t bits[ROWS];
+    static unsigned char plain[ROWS * (8 + 5 * WIDTH) + 100];
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 5);
+    for (int trial = 0; trial < 20; trial++) {
+        const size_t rows = trial == 0   ? 0
+                            : trial == 1 ? 1
+                            : trial == 2 ? ROWS
+                                         : 1 + ff_rng_next(&rng) % ROWS,
+                     width = trial < 3 ? WIDTH : 1 + ff_rng_next(&rng) % WIDTH;
+        double at = ff_rng_range(&rng, -1.0, 100.0), a[WIDTH], w[WIDTH];
+        for (size_t c = 0; c < width; c++) {
+            a[c] = pow(10.0, ff_rng_range(&rng, -6.0, 6.0));
+            w[c] = ff_rng_range(&rng, 0.0, 0.01);
+        }
+        for (size_t r = 0; r < rows; r++) {
+            time[r] = at += trial % 2 ? 0.004 : ff_rng_range(&rng, 0.0, 1.0);
+            for (size_t c = 0; c < width; c++) {
+                float *v = &value[r * width + c];
+                uint32_t any = (uint32_t)ff_rng_next(&rng);
+                if (c % 6 == 0)
+                    *v = (float)(a[c] * (2.0 + sin(w[c] * (double)r)));
+                else if (c % 6 == 1)
+                    *v = (float)(a[c] * ff_rng_normal(&rng));
+                else if (c % 6 == 2)
+                    memcpy(v, &any, sizeof any);
+                else if (c % 6 == 3)
+                    *v = any % 2 ? 0.0f : -0.0f;
+                else if (c % 6 == 4)
+                    *v = any % 50 ? (float)a[c] : any % 3 ? NAN : INFINITY;
+                else
+                    *v = (float)a[c];
+            }
+        }
+        bool constant[WIDTH];
+        size_t size;
+        const ff_report_table table = {.rows = rows, .width = width, .time = time, .value = value};
+        unsigned char *packed = ff_report_pack(&table, false, constant, &size);
+        assert_non_null(packed);
+        uLongf length = sizeof plain;
+        assert_int_equal(uncompress(plain, &length, packed, (uLong)size), Z_OK);
+        free(packed);
+        const unsigned char *from = unpack(plain, rows, 8, bits);
+        for (size_t r = 0; r < rows; r++)
+            assert_memory_equal(&bits[r], &time[r], sizeof bits[r]);
+        for (size_t c = 0; c < width; c++) {
+            if (c % 6 == 3 || c % 6 == 5 || rows < 2)
+                assert_true(constant[c]);
+            if (constant[c]) {
+                for (size_t r = 1; r < rows; r++)
+                    assert_true(value[r * width + c] == value[c] ||
+                                (!isfinite(value[r * width + c]) && !isfinite(value[c])));
+                continue;
+            }
+            const unsigned char *start = from;
+            from = unpack(from, rows, 4, bits);
+            assert_true((size_t)(from - start) <= 4 * rows + 1);
+            /* the curvature is below w^2 of the value, 1e-4 of 2^23 units of its last bit: two bytes. The
+             * first two take five, and where a power of two is passed, six times at most, two take three */
+            if (c % 6 == 0)
+                assert_true((size_t)(from - start) <= 2 * rows + 24);
+            for (size_t r = 0; r < rows; r++) {
+                const uint32_t word = (uint32_t)bits[r];
+                float back;
+                memcpy(&back, &word, sizeof back);
+                if (isfinite(value[r * width + c]))
+                    assert_memory_equal(&back, &value[r * width + c], sizeof back);
+                else
+                    assert_true(isnan(back));
+            }
+        }
+        assert_ptr_equal(from, plain + length);
+    }
+}
+#endif
+
 /* Incompressible data in 70 columns stays within the budget, whatever the length. */
 static void test_write_stays_within_budget(void **state) {
     (void)state;
@@ -271,6 +383,9 @@ int main(void) {
         cmocka_unit_test(test_add_row_gaps_and_bad_times),
         cmocka_unit_test(test_write_bad_arguments_and_paths),
         cmocka_unit_test(test_write_hostile_names_are_escaped),
+#ifdef FF_HAVE_ZLIB
+        cmocka_unit_test(test_packed_numbers_come_back),
+#endif
         cmocka_unit_test(test_write_stays_within_budget),
         cmocka_unit_test(test_geometry_is_json_of_the_scenario),
     };
