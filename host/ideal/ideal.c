@@ -21,6 +21,7 @@ enum {
     MAX_PIECES = 1024 /* of a step, in which events are looked for */
 };
 #define MAX_STEPS UINT64_C(200000000)
+#define MAX_STEPS_OF_CYCLE UINT64_C(2000000) /* a contact of a microsecond takes a few hundred */
 
 typedef struct solver {
     ff_ideal_problem problem;
@@ -45,6 +46,8 @@ typedef struct solver {
     ff_ideal_progress progress;
     void *user;
     double next_progress;
+    double since; /* [s] when the steps of `within` began: one cycle is looked at */
+    uint64_t within;
 } solver;
 
 /* ------------------------------------------------------------------------------------- CVODE's callbacks --
@@ -475,7 +478,7 @@ static double longest_step(const solver *s) {
 }
 
 static ff_status fail(ff_status status, char *message, size_t size, const char *what, double t) {
-    snprintf(message, size, "the ideal reference: %s at t = %.9g s", what, t);
+    snprintf(message, size, "%s at t = %.9g s", what, t);
     return status;
 }
 
@@ -494,8 +497,9 @@ static ff_status restart(solver *s, double t, double stop, char *message, size_t
     return FF_OK;
 }
 
+/* Each hundredth of the run, and every thousand steps: what takes long can be stopped, too. */
 static bool report_progress(solver *s, double t) {
-    if (!s->progress || t < s->next_progress)
+    if (!s->progress || (t < s->next_progress && s->result->steps % 1000 != 0))
         return true;
     while (s->next_progress <= t)
         s->next_progress += 0.01 * s->t_end;
@@ -519,8 +523,13 @@ static ff_status stretch(solver *s, double *t, double stop, char *message, size_
             free(name);
             return fail(FF_ERR_CONVERGENCE, message, size, what, a);
         }
-        if (++s->result->steps > MAX_STEPS)
-            return fail(FF_ERR_CONVERGENCE, message, size, "too many steps (contacts too stiff)", a);
+        if (++s->result->steps > MAX_STEPS || ++s->within > MAX_STEPS_OF_CYCLE)
+            return fail(FF_ERR_CONVERGENCE, message, size,
+                        "the solver needs too many steps (a contact too stiff, a spin too fast)", a);
+        if (b >= s->since + s->scenario->cycle) {
+            s->since = b;
+            s->within = 0;
+        }
         for (int i = 0; i < s->n; i++)
             if (!isfinite(y[i]))
                 return fail(FF_ERR_DIVERGED, message, size, "the motion diverged", a);
@@ -557,7 +566,7 @@ static ff_status stretch(solver *s, double *t, double stop, char *message, size_
         if (s->failed)
             return fail(s->status, message, size, ff_status_text(s->status), b);
         if (!report_progress(s, b))
-            return fail(FF_ERR_LIMIT, message, size, "stopped by the caller", b);
+            return fail(FF_ERR_LIMIT, message, size, "stopped", b);
         *t = a = b;
         now = 1 - now;
         if (happened)

@@ -78,8 +78,8 @@ static ff_outcome solve_ideal(ff_session *session, const ff_session_options *opt
     if (status >= 0)
         return FF_DONE;
     session->run.status = status;
-    snprintf(session->run.message, sizeof session->run.message, "the ideal reference failed: %s",
-             *message ? message : ff_status_text(status));
+    snprintf(session->run.message, sizeof session->run.message, "the ideal reference%s: %s",
+             status == FF_ERR_LIMIT ? "" : " failed", *message ? message : ff_status_text(status));
     return ff_notes_error(notes, FF_FAILED, "%s: %s", session->scenario.name, session->run.message);
 }
 
