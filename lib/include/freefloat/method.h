@@ -270,8 +270,8 @@ typedef struct ff_method {
     /* FF_OK, FF_ERR_ARGUMENT, FF_ERR_UNSUPPORTED ...; then *complaint says why. world NULL: the settings
      * alone are checked, not yet resolved. NULL: the ranges of the table say all. */
     ff_status (*check)(const ff_world *world, const void *settings, uint64_t given, ff_complaint *complaint);
-    /* Of the model; *state of the state. NULL: model_bytes and state_bytes. A method with it needs `create` and
-     * `reset`, too: what they fill is not known otherwise. */
+    /* Of the model; *state of the state. NULL: model_bytes and state_bytes. A method with it needs `create`
+     * and `reset`, too: what they fill is not known otherwise. */
     size_t (*bytes)(const ff_world *world, const void *settings, size_t *state);
     /* world and settings have passed check; settings are resolved. NULL: the model is the struct of settings.
      */
