@@ -183,7 +183,10 @@ static ff_status take_first(void *user, const ff_record *record) {
     const ff_campaign *c = o->campaign;
     const int method = (int)(record->slot % (uint64_t)c->methods);
     meet(p, record);
-    fprintf(p->csv, "%llu,", (unsigned long long)p->index);
+    char index[FF_NUMBER_SIZE];
+    ff_number_integer(p->index, index);
+    fputs(index, p->csv);
+    fputc(',', p->csv);
     fputs(c->method[method].variant.label, p->csv);
     for (int i = 0; i < c->varies; i++) {
         fputc(',', p->csv);

@@ -57,10 +57,11 @@ typedef struct pool {
 } pool;
 
 /* Between two looks for messages: short at first, when the ranks' rates are not known yet and work comes one
- * by one; later a hundredth of the time passed, at most 2 ms, for each look takes the core from a thread at
- * work. */
-static double pause_after(double passed) {
-    return fmin(fmax(0.01 * passed, 2e-4), 2e-3);
+ * by one; later a hundredth of the time passed, at most 5 ms, a tenth of what is handed out at once, for each
+ * look takes the core from a thread at work; and short again when the last work is handed out and ranks wait
+ * for each other. */
+static double pause_after(double passed, bool ending) {
+    return fmin(fmax(0.01 * passed, 2e-4), ending ? 1e-3 : 5e-3);
 }
 
 static void rest(double seconds) {
@@ -169,9 +170,11 @@ static void *work_on(void *user) {
     return NULL;
 }
 
-static int still_busy(pool *p) {
+/* ending: all work is handed out. */
+static int still_busy(pool *p, bool *ending) {
     pthread_mutex_lock(&p->lock);
     const int busy = p->busy;
+    *ending = p->cursor >= p->campaign->samples;
     pthread_mutex_unlock(&p->lock);
     return busy;
 }
@@ -231,8 +234,8 @@ static void lead(pool *p, const ff_pool_options *options, ff_pool_result *result
     int alive = p->ranks->count - 1;
     const double begin = ff_clock_seconds();
     double shown = 0.0, synced = begin;
-    bool announced = false;
-    while (still_busy(p) || alive) {
+    bool announced = false, ending;
+    while (still_busy(p, &ending) || alive) {
         const int handled = serve(p, &buffer, &room, &alive);
         const double t = ff_clock_seconds();
         if (t - shown > 0.1) {
@@ -261,7 +264,7 @@ static void lead(pool *p, const ff_pool_options *options, ff_pool_result *result
                 ff_ranks_send(p->ranks, r, STOP, NULL, 0);
         }
         if (!handled)
-            rest(pause_after(p->ranks->on ? ff_clock_seconds() - begin : 1.0));
+            rest(pause_after(p->ranks->on ? ff_clock_seconds() - begin : 1.0, ending));
     }
     free(buffer);
 }
@@ -334,7 +337,7 @@ static void follow(pool *p) {
             }
             pthread_mutex_unlock(&p->writing);
         }
-        rest(pause_after(ff_clock_seconds() - begin));
+        rest(pause_after(ff_clock_seconds() - begin, p->closed));
     }
     free(sending);
 }

@@ -1,9 +1,7 @@
 /* The values of a sample from the campaign's seed and the index alone. */
 #include "campaign/campaign.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "text/number.h"
 
 static uint64_t mix(uint64_t x) { /* splitmix64 */
     x += 0x9E3779B97F4A7C15u;
@@ -48,7 +46,7 @@ double ff_normal_quantile(double p) {
 
 /* Nine digits: what the table and the command line show is exactly what ran. */
 static void put_number(double value, char *text) {
-    snprintf(text, FF_VALUE_SIZE, "%.9g", value);
+    ff_number_nine(value, text);
 }
 
 static double evenly(double a, double b, uint64_t n, uint64_t count) {
@@ -92,8 +90,7 @@ void ff_campaign_sample(const ff_campaign *campaign, uint64_t index, ff_campaign
     }
     /* 53 bits, so that every reader of the summary keeps them */
     char *seed = sample->text[campaign->varies];
-    snprintf(seed, FF_VALUE_SIZE, "%llu",
-             (unsigned long long)(mix(mix(campaign->seed + 0x5EEDu) ^ mix(index)) >> 11));
+    ff_number_integer(mix(mix(campaign->seed + 0x5EEDu) ^ mix(index)) >> 11, seed);
     sample->value[campaign->varies] = (ff_scenario_value){-1, seed};
 }
 
@@ -102,6 +99,10 @@ const char *ff_campaign_case_text(const ff_campaign *campaign, const ff_campaign
 }
 
 double ff_campaign_case_number(const ff_campaign *campaign, const ff_campaign_case *sample, int vary) {
-    return campaign->vary[vary].numeric ? strtod(ff_campaign_case_text(campaign, sample, vary), NULL)
-                                        : FF_NAN;
+    double number;
+    bool in_range;
+    return campaign->vary[vary].numeric &&
+                   ff_number_parse(ff_campaign_case_text(campaign, sample, vary), &number, &in_range)
+               ? number
+               : FF_NAN;
 }

@@ -3,6 +3,7 @@
 #define FF_TEXT_NUMBER_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 enum { FF_NUMBER_SIZE = 32 }; /* bytes that ff_number_format needs */
 
@@ -12,7 +13,11 @@ bool ff_number_parse(const char *text, double *value, bool *in_range);
 /* The fewest digits that read back to the same double, and of these the nearest; in the form of %.17g. For a
  * finite value. Returns the length. */
 int ff_number_shortest(double value, char buffer[FF_NUMBER_SIZE]);
-/* The same; "null" when not finite. */
+/* Nine digits, as %.9g writes any double. Returns the length. */
+int ff_number_nine(double value, char buffer[FF_NUMBER_SIZE]);
+/* As %llu. */
+int ff_number_integer(uint64_t value, char buffer[FF_NUMBER_SIZE]);
+/* The shortest; "null" when not finite. */
 void ff_number_format(double value, char buffer[FF_NUMBER_SIZE]);
 
 #endif

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { FIRST = -292, LAST = 324, LIMBS = 36 };
@@ -116,21 +117,10 @@ static char *put_digits(uint64_t value, char *end) {
     return end;
 }
 
-int ff_number_shortest(double value, char buffer[FF_NUMBER_SIZE]) {
-    uint64_t v;
-    char digit[20], *out = buffer;
-    int exponent;
-    memcpy(&v, &value, sizeof v);
-    if (v >> 63)
-        *out++ = '-';
-    v &= ~(UINT64_C(1) << 63);
-    if (v == 0) {
-        *out++ = '0';
-        *out = 0;
-        return (int)(out - buffer);
-    }
-    pthread_once(&power_once, power_create);
-    uint64_t digits = decimal(v, &exponent);
+/* digits 10^exponent as %g writes it: with an exponent from `most` digits before the point or four zeros
+ * behind it on. */
+static int put_decimal(uint64_t digits, int exponent, int most, const char *buffer, char *out) {
+    char digit[20];
     if (digits % 100000000 == 0) { /* a short one */
         digits /= 100000000;
         exponent += 8;
@@ -140,9 +130,8 @@ int ff_number_shortest(double value, char buffer[FF_NUMBER_SIZE]) {
         exponent++;
     }
     const char *first = put_digits(digits, digit + sizeof digit);
-    const int n = (int)(digit + sizeof digit - first);
-    const int point = n + exponent; /* 0.ddd 10^point */
-    if (point > 17 || point < -3) { /* as %.17g chooses */
+    const int n = (int)(digit + sizeof digit - first), point = n + exponent; /* 0.ddd 10^point */
+    if (point > most || point < -3) {
         *out++ = *first;
         if (n > 1) {
             *out++ = '.';
@@ -156,10 +145,7 @@ int ff_number_shortest(double value, char buffer[FF_NUMBER_SIZE]) {
             *out++ = (char)('0' + power_of_ten / 100);
         *out++ = (char)('0' + power_of_ten / 10 % 10);
         *out++ = (char)('0' + power_of_ten % 10);
-        *out = 0;
-        return (int)(out - buffer);
-    }
-    if (point <= 0) {
+    } else if (point <= 0) {
         memcpy(out, "0.000", (size_t)(2 - point));
         out += 2 - point;
         memcpy(out, first, (size_t)n);
@@ -176,4 +162,66 @@ int ff_number_shortest(double value, char buffer[FF_NUMBER_SIZE]) {
     }
     *out = 0;
     return (int)(out - buffer);
+}
+
+int ff_number_shortest(double value, char buffer[FF_NUMBER_SIZE]) {
+    uint64_t v;
+    char *out = buffer;
+    int exponent;
+    memcpy(&v, &value, sizeof v);
+    if (v >> 63)
+        *out++ = '-';
+    v &= ~(UINT64_C(1) << 63);
+    if (v == 0) {
+        *out++ = '0';
+        *out = 0;
+        return (int)(out - buffer);
+    }
+    pthread_once(&power_once, power_create);
+    const uint64_t digits = decimal(v, &exponent);
+    return put_decimal(digits, exponent, 17, buffer, out);
+}
+
+/* v 10^p for v given by its bits, rounded to an integer below 2^60. False where 128 bits do not decide: close
+ * to halves. */
+static bool scaled_integer(uint64_t v, int p, uint64_t *integer) {
+    __extension__ typedef unsigned __int128 wide;
+    const uint64_t c = ((v & 0xfffffffffffffu) | 0x10000000000000u) << 11;
+    const uint64_t *g = power[p - FIRST];
+    const wide product = (wide)g[0] * c + (uint64_t)((wide)g[1] * c >> 64); /* some two too small or large */
+    /* of 2^(biased exponent - 1075 - 11) and of the power's 2^(floor(log2(10^p)) - 127), 64 bits cut off */
+    const int shift = -((int)(v >> 52) - 1086 + (int)(((long)p * 1741647) >> 19) - 127 + 64);
+    const wide half = (wide)1 << (shift - 1), fraction = product & (2 * half - 1);
+    *integer = (uint64_t)(product >> shift) + (fraction > half);
+    return fraction + 4 < half || fraction > half + 4;
+}
+
+int ff_number_nine(double value, char buffer[FF_NUMBER_SIZE]) {
+    uint64_t v, digits = 0;
+    memcpy(&v, &value, sizeof v);
+    const int biased = (int)(v >> 52) & 0x7ff;
+    char *out = buffer;
+    if (biased > 100 && biased < 1900) { /* others have no place in a scenario */
+        pthread_once(&power_once, power_create);
+        if (v >> 63)
+            *out++ = '-';
+        v &= ~(UINT64_C(1) << 63);
+        const int least = (int)(((long)(biased - 1023) * 1262611) >> 22); /* floor(log10), or one less */
+        int p = 8 - least;
+        bool sure = scaled_integer(v, p, &digits);
+        if (digits >= 1000000000)
+            sure = scaled_integer(v, --p, &digits);
+        if (sure)
+            return put_decimal(digits, -p, 9, buffer, out);
+    }
+    return snprintf(buffer, FF_NUMBER_SIZE, "%.9g", value);
+}
+
+int ff_number_integer(uint64_t value, char buffer[FF_NUMBER_SIZE]) {
+    char digit[20];
+    const char *first = put_digits(value, digit + sizeof digit);
+    const size_t n = (size_t)(digit + sizeof digit - first);
+    memcpy(buffer, n ? first : "0", n ? n : 1);
+    buffer[n ? n : 1] = 0;
+    return n ? (int)n : 1;
 }

@@ -144,6 +144,41 @@ static void test_no_shorter_decimal_reads_back(void **state) {
     }
 }
 
+/* Any double, drawn values, halves of the ninth digit and their neighbours, powers of ten: what C's own %.9g
+ * writes; and short decimals read as C reads them. */
+static void test_nine_digits_are_those_of_c(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 2);
+    for (int n = 0; n < test_count(40000, 2000000); n++) {
+        const uint64_t bits = ff_rng_next(&rng);
+        const double power = pow(10.0, (double)(bits % 40) - 20.0);
+        double x = ff_rng_range(&rng, -1.0, 1.0) * power;
+        if (n % 5 == 0)
+            memcpy(&x, &bits, sizeof x);
+        else if (n % 5 == 1)
+            x = (floor(ff_rng_range(&rng, 1e8, 1e9)) + 0.5) * (n % 2 ? 1.0 : power);
+        else if (n % 5 == 2)
+            x = nextafter(power, bits >> 62 ? HUGE_VAL : 0.0);
+        else if (n % 5 == 3)
+            x = (double)((bits >> 32) % 2000) * (n % 2 ? 0.001 : 0.25);
+        char text[FF_NUMBER_SIZE], theirs[48];
+        const int length = ff_number_nine(x, text);
+        snprintf(theirs, sizeof theirs, "%.9g", x);
+        if (strcmp(text, theirs) != 0 || length != (int)strlen(text))
+            fail_msg("%.17g was written as %s, not %s", x, text, theirs);
+        const uint64_t integer = n % 100 ? bits >> (bits & 63) : (uint64_t)(n / 100);
+        ff_number_integer(integer, text);
+        assert_true(strtoull(text, NULL, 10) == integer && (text[0] != '0' || integer == 0));
+        double back;
+        bool in_range;
+        const double wanted = strtod(theirs, NULL);
+        if (isfinite(wanted) &&
+            (!ff_number_parse(theirs, &back, &in_range) || memcmp(&back, &wanted, sizeof back) != 0))
+            fail_msg("%s was read as %.17g", theirs, back);
+    }
+}
+
 static void test_json_commas_escapes_and_null(void **state) {
     (void)state;
     ff_json j;
@@ -174,6 +209,7 @@ int main(void) {
         cmocka_unit_test(test_parse_takes_the_whole_text_or_nothing),
         cmocka_unit_test(test_format_reads_back_to_the_bit),
         cmocka_unit_test(test_no_shorter_decimal_reads_back),
+        cmocka_unit_test(test_nine_digits_are_those_of_c),
         cmocka_unit_test(test_json_commas_escapes_and_null),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
