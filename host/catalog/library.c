@@ -195,5 +195,13 @@ static const ff_method_library *refuse_all(const char *path, char *message, size
     return NULL;
 }
 
-const ff_catalog ff_catalog_libraries = {ff_library_open}, ff_catalog_guarded = {refuse_all},
-                 ff_catalog_closed = {NULL};
+static const ff_method_library *refuse_strange(const char *path, char *message, size_t size) {
+    (void)path;
+    snprintf(message, size, "a library that a log names runs only with --trust: it is code of whoever made it");
+    return NULL;
+}
+
+const ff_catalog ff_catalog_libraries = {.open = ff_library_open},
+                 ff_catalog_guarded = {.open = refuse_all, .refuses = true},
+                 ff_catalog_strange = {.open = refuse_strange, .refuses = true},
+                 ff_catalog_closed = {.open = NULL};

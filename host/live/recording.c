@@ -55,27 +55,41 @@ static ff_status read_header(ff_recording *r, const char *line, const char *end)
     return strcmp(r->name[0], "t [s]") == 0 ? FF_OK : FF_ERR_FORMAT;
 }
 
-/* strtod needs an end: the field is copied, it is short. */
+/* strtod needs an end: the field is copied, it is short. Empty: nothing was measured. NULL: anything else
+ * than a number. */
 static const char *number(const char *at, const char *end, double *value) {
     char text[48];
     size_t n = 0;
-    while (at < end && *at != ',' && *at != '\n') {
+    while (at < end && !strchr(",\r\n", *at)) {
         if (n + 1 < sizeof text)
             text[n++] = *at;
         at++;
     }
     text[n] = 0;
     char *stop = text;
-    *value = strtod(text, &stop);
-    if (stop == text || *stop) /* empty: nothing was measured */
-        *value = FF_NAN;
-    return at;
+    *value = n ? strtod(text, &stop) : FF_NAN;
+    return *stop || (n && stop == text) ? NULL : at;
+}
+
+/* Every cell of a line is a number or empty, and there are as many as columns. */
+static bool check_line(const ff_recording *r, size_t n, double *t) {
+    const char *at = r->text, *end = r->text + n;
+    for (int i = 0; i < r->columns; i++) {
+        double value;
+        at = number(at, end, i ? &value : t);
+        at += at && *at == '\r';
+        if (!at || at == end || *at != (i + 1 < r->columns ? ',' : '\n'))
+            return false;
+        at++;
+    }
+    return true;
 }
 
 /* The next line with its end. 0: none, or it was cut off while it was written: the whole rows count. */
 static size_t next_line(ff_recording *r) {
     const ssize_t n = getline(&r->text, &r->room, r->file);
     r->lost = ferror(r->file) != 0;
+    r->cut = n > 0 && r->text[n - 1] != '\n';
     return n > 0 && r->text[n - 1] == '\n' ? (size_t)n : 0;
 }
 
@@ -83,12 +97,8 @@ static ff_status index_lines(ff_recording *r, size_t at, size_t *bad) {
     size_t capacity = 0;
     double before = -FF_INF;
     for (size_t n; (n = next_line(r)) > 0; at += n) {
-        int commas = 0;
-        for (size_t i = 0; i < n; i++)
-            commas += r->text[i] == ',';
         double t;
-        number(r->text, r->text + n, &t);
-        if (commas != r->columns - 1 || !(t >= before)) {
+        if (!check_line(r, n, &t) || !(t >= before)) {
             *bad = r->rows + 2;
             return FF_ERR_FORMAT;
         }
@@ -206,7 +216,8 @@ ff_status ff_recording_open(ff_recording *r, const char *path, char *message, si
         snprintf(message, size, "%s:%zu: %s", path, bad,
                  status == FF_ERR_MEMORY ? "no memory" : "not a log of freefloat, or damaged here");
         ff_recording_close(r);
-    }
+    } else if (r->cut)
+        snprintf(message, size, "%s: the log was cut off: its last line was left out", path);
     return status;
 }
 
@@ -243,6 +254,7 @@ void ff_recording_row(ff_recording *r, size_t row, double *values) {
     for (int i = 0; i < r->columns; i++) {
         values[i] = FF_NAN;
         at = at ? number(at, end, &values[i]) : NULL;
+        values[i] = at ? values[i] : FF_NAN; /* it was changed since it was opened */
         at += at && at < end;
     }
 }

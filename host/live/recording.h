@@ -13,6 +13,7 @@
 typedef struct ff_recording {
     FILE *file; /* CSV */
     bool lost;  /* it became shorter, or cannot be read any more */
+    bool cut;   /* its last line has no end */
     int columns;
     char **name;
     size_t rows;

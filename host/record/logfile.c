@@ -115,9 +115,10 @@ static ff_status check_library(const ff_logfile *file, const ff_catalog *catalog
     const ff_method_library *library = ff_scenario_method_library(catalog, path, why, sizeof why);
     if (!library)
         return ff_refuse(FF_ERR_FORMAT, message, size,
-                         "made with method '%s', version %s, of %s, SHA-256 %.16s...: %s; put the library "
-                         "that it was made with back there",
-                         name, version, path, hash, why);
+                         "made with method '%s', version %s, of %s, SHA-256 %.16s...: %s%s", name, version,
+                         path, hash, why,
+                         catalog && catalog->refuses ? ""
+                                                     : "; put the library that it was made with back there");
     if (strcmp(hash, library->hash) == 0)
         return FF_OK;
     return ff_refuse(FF_ERR_FORMAT, message, size,
@@ -180,7 +181,7 @@ ff_status ff_logfile_scenario(const ff_logfile *file, const ff_catalog *catalog,
             set[options.sets++] = at;
         }
     char warnings[512];
-    if (!status && library)
+    if (!status && library && (!catalog || catalog->open)) /* else it stays closed */
         status = check_library(file, catalog, method, message, size);
     if (!status)
         status = ff_scenario_parse("scenario.yaml in the log", text.at, text.size, &options, scenario,

@@ -86,17 +86,17 @@ static ff_status read_names(ff_log_table *t, char *line) {
     return ff_log_table_column(t, "t") == 0 ? FF_OK : FF_ERR_FORMAT;
 }
 
-/* One line of numbers; empty and non-numbers are FF_NAN. False: not as many as the header has names. */
+/* One line of numbers; empty ones are FF_NAN. False: not as many as the header has names, or something else.
+ */
 static bool read_row(const ff_log_table *t, const char *line, double *value) {
     const char *c = line;
     for (int i = 0; i < t->columns; i++) {
         char *end;
         value[i] = strtod(c, &end);
+        if (!strchr(",\r\n", *end))
+            return false; /* a word, or more than a number */
         if (end == c)
-            value[i] = FF_NAN; /* empty, or a word */
-        else if (!strchr(",\r\n", *end))
-            return false; /* more than a number */
-        end += strcspn(end, ",\r\n");
+            value[i] = FF_NAN;
         if (i + 1 < t->columns ? *end != ',' : *end == ',')
             return false;
         c = end + 1;
@@ -170,13 +170,20 @@ ff_status ff_log_table_read(const char *path, ff_log_table *table, char *message
         status = FF_ERR_FORMAT;
     }
     if (status == FF_OK) {
+        char loss[400]; /* then this is why a step is missing */
+        snprintf(loss, sizeof loss, "%s", *message ? message : path);
         const size_t n = table->rows, c = (size_t)table->columns;
         table->cycle = (table->value[(n - 1) * c] - table->value[0]) / (double)(n - 1);
         for (size_t k = 1; k < n && status == FF_OK; k++) {
             const double step = table->value[k * c] - table->value[(k - 1) * c];
             if (!(fabs(step - table->cycle) < 0.01 * table->cycle)) {
-                snprintf(message, size, "%s:%zu: the step of time is %g s, allowed: equal steps (%g s)", path,
-                         k + 2, step, table->cycle);
+                if (*message)
+                    snprintf(message, size,
+                             "%s; at row %zu the step of time is %g s, allowed: equal steps (%g s)", loss, k,
+                             step, table->cycle);
+                else
+                    snprintf(message, size, "%s:%zu: the step of time is %g s, allowed: equal steps (%g s)",
+                             path, k + 2, step, table->cycle);
                 status = FF_ERR_FORMAT;
             }
         }

@@ -233,6 +233,13 @@ static ff_outcome choose_place(ff_run_folder *run, const ff_manifest *m, ff_note
             "%s: holds a run that was not completed%s; choose another folder with --out, or "
             "replace it with --force",
             dir, has(dir, FF_RUN_NEW) ? ", in " FF_RUN_NEW : "");
+    char name[FF_FILE_PATH];
+    if (ff__run_foreign(dir, m, name))
+        return ff_notes_error(
+            notes, FF_REFUSED,
+            "%s: its file %s is not what the run there wrote, and would be replaced; move it, choose another "
+            "folder with --out, or replace it with --force",
+            dir, name);
     return FF_DONE;
 }
 
@@ -248,7 +255,7 @@ static void recover(const char *dir, ff_notes *notes) {
     }
     if (ff_manifest_read(fresh, &m) != FF_OK)
         return;
-    if (ff_manifest_complete(&m) && ff__run_move(dir) == FF_OK)
+    if (ff_manifest_complete(&m) && ff__run_move(dir, false) == FF_OK)
         ff_notes_warning(notes, "notice: %s: the switch to its complete run %s was cut short; it is done now",
                          dir, ff_manifest_text(&m, "id"));
     ff_manifest_free(&m);
@@ -328,10 +335,13 @@ ff_outcome ff_run_finish(ff_run_folder *run, const ff_run_end *end, ff_notes *no
     else if (run->place == FF_RUN_DIRECT)
         ff__run_sync(run->path);
     else if ((run->place == FF_RUN_LINKED && ff__run_link(run) != FF_OK) ||
-             (run->place == FF_RUN_STAGED && ff__run_move(run->shown) != FF_OK))
-        outcome = ff_notes_error(notes, FF_FAILED,
-                                 "%s: cannot be switched to the new run (%s); it is complete in %s",
-                                 run->shown, strerror(errno), run->path);
+             (run->place == FF_RUN_STAGED && ff__run_move(run->shown, run->wanted.force) != FF_OK))
+        outcome = ff_notes_error(
+            notes, FF_FAILED, "%s: cannot be switched to the new run (%s); it is complete in %s", run->shown,
+            errno == EEXIST ? "a file that is not of the former run has a result's name: move it, and "
+                              "the next run completes the switch"
+                            : strerror(errno),
+            run->path);
     if (outcome != FF_DONE && run->place != FF_RUN_DIRECT)
         ff_notes_warning(notes, "what was written is in %s; %s is as it was", run->path, run->shown);
     ff__run_unlock(lock_folder(run), &run->lock);

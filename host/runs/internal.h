@@ -11,9 +11,12 @@
 #define FF_RUN_FORMER ".freefloat.former"
 #define FF_RUN_MANIFEST "manifest.json"
 
-/* folder/name; false: it is too long. */
 /* A result's name: `file` is relative to the folder, `below` one folder deep counts, too. */
 bool ff__run_is_own(const char *file, bool below);
+/* A file in the folder of a complete run that has a result's name, and that the run did not write or someone
+ * has changed since. */
+bool ff__run_foreign(const char *folder, const ff_manifest *former, char name[FF_FILE_PATH]);
+/* folder/name; false: it is too long. */
 bool ff__run_join(char path[FF_FILE_PATH], const char *folder, const char *name);
 /* Removes a folder and all below it; keep: not the folder itself. */
 void ff__run_remove(const char *folder, bool keep);
@@ -35,8 +38,9 @@ bool ff__run_files(const char *folder, bool (*take)(void *user, const char *file
 /* Writes path/manifest.json. end NULL: running. FF_ERR_IO with errno, FF_ERR_MEMORY. */
 ff_status ff__manifest_write(const ff_run_folder *run, const ff_run_end *end);
 ff_status ff__manifest_read_file(const char *path, ff_manifest *manifest);
-/* Shows a complete run: switches the link, or moves the files. FF_ERR_IO with errno. */
+/* Shows a complete run: switches the link, or moves the files. FF_ERR_IO with errno; EEXIST: a result would
+ * replace a file that the former run did not write (unless `force`). */
 ff_status ff__run_link(const ff_run_folder *run);
-ff_status ff__run_move(const char *folder);
+ff_status ff__run_move(const char *folder, bool force);
 
 #endif

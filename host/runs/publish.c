@@ -68,6 +68,43 @@ bool ff__run_is_own(const char *file, bool below) {
     return false;
 }
 
+typedef struct foreign {
+    const char *folder;
+    const ff_node *former; /* results of the run that is there */
+    char *name;
+} foreign;
+
+static bool is_former(void *user, const char *file) {
+    const foreign *f = user;
+    char path[FF_FILE_PATH], hash[FF_SHA256_TEXT];
+    uint64_t size;
+    const ff_node *listed = f->former ? ff_node_find(f->former, file) : NULL;
+    if (!listed && !ff__run_is_own(file, false))
+        return true;
+    if (listed && ff__run_join(path, f->folder, file) && ff_sha256_file(path, false, hash, &size) == FF_OK &&
+        listed->kind == FF_NODE_SCALAR && strcmp(hash, listed->text) == 0)
+        return true;
+    snprintf(f->name, FF_FILE_PATH, "%s", file);
+    return false;
+}
+
+bool ff__run_foreign(const char *folder, const ff_manifest *former, char name[FF_FILE_PATH]) {
+    foreign f = {.folder = folder, .former = ff_node_find(former->root, "results"), .name = name};
+    *name = 0;
+    return !ff__run_files(folder, is_former, &f) && *name;
+}
+
+/* A result whose place is taken by a file that the former run did not write. */
+static const char *taken(const char *folder, const ff_node *fresh, const ff_node *former) {
+    char path[FF_FILE_PATH];
+    struct stat info;
+    for (const ff_node *n = fresh ? fresh->child : NULL; n; n = n->next)
+        if (!(former && ff_node_find(former, n->key)) && ff__run_join(path, folder, n->key) &&
+            lstat(path, &info) == 0)
+            return n->key;
+    return NULL;
+}
+
 typedef struct switching {
     const char *folder;
     const ff_node *fresh, *former; /* results; NULL: none */
@@ -107,7 +144,7 @@ static bool move_one(const char *from, const char *to, const char *file) {
 
 /* The former manifest goes first and the new one comes last: in between the folder is not complete, and what
  * is still to be moved is known. Done again after a cut it comes to the same. */
-ff_status ff__run_move(const char *folder) {
+ff_status ff__run_move(const char *folder, bool force) {
     char fresh[FF_FILE_PATH], at[FF_FILE_PATH], aside[FF_FILE_PATH];
     if (!ff__run_join(fresh, folder, FF_RUN_NEW) || !ff__run_join(at, folder, FF_RUN_MANIFEST) ||
         !ff__run_join(aside, folder, FF_RUN_FORMER))
@@ -115,7 +152,17 @@ ff_status ff__run_move(const char *folder) {
     ff_manifest m, former;
     if (ff_manifest_read(fresh, &m) != FF_OK)
         return FF_ERR_IO;
-    bool good = rename(at, aside) == 0 || errno == ENOENT;
+    bool good = true;
+    if (!force && ff__manifest_read_file(at, &former) == FF_OK) { /* else the switch was begun before */
+        good = !taken(folder, ff_node_find(m.root, "results"), ff_node_find(former.root, "results"));
+        ff_manifest_free(&former);
+        if (!good) {
+            ff_manifest_free(&m);
+            errno = EEXIST;
+            return FF_ERR_IO;
+        }
+    }
+    good = rename(at, aside) == 0 || errno == ENOENT;
     good = ff__manifest_read_file(aside, &former) != FF_ERR_MEMORY && good;
     switching s = {.folder = folder,
                    .fresh = ff_node_find(m.root, "results"),

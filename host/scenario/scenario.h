@@ -363,6 +363,7 @@ typedef struct ff_catalog {
      * NULL: libraries are left closed. The scenario is read as with `direct`, a map that no key explains is
      * taken for the library's settings, and a warning says that they are unchecked. */
     const ff_method_library *(*open)(const char *path, char *message, size_t size);
+    bool refuses; /* `open` takes none, and says what to do */
 } ff_catalog;
 
 /* A word for a method as options and campaigns give it: the name itself, or that of the library at the path.

@@ -184,16 +184,20 @@ ff_status ff_folder_make(const char *path) {
         errno = ENAMETOOLONG;
         return FF_ERR_IO;
     }
+    int above = 0; /* why the first folder above it could not be made */
     for (char *c = part + 1; *part && *c; c++)
         if (*c == '/') {
             *c = 0;
-            mkdir(part, 0777);
+            if (mkdir(part, 0777) != 0 && errno != EEXIST && !above)
+                above = errno;
             *c = '/';
         }
     struct stat info;
     errno = 0;
-    if ((mkdir(part, 0777) != 0 && errno != EEXIST) || stat(part, &info) != 0)
+    if ((mkdir(part, 0777) != 0 && errno != EEXIST) || stat(part, &info) != 0) {
+        errno = errno == ENOENT && above ? above : errno;
         return FF_ERR_IO;
+    }
     if (!S_ISDIR(info.st_mode))
         errno = ENOTDIR;
     return S_ISDIR(info.st_mode) && access(part, W_OK | X_OK) == 0 ? FF_OK : FF_ERR_IO;

@@ -55,7 +55,7 @@ int ff_analyze_log(int argc, char **argv) {
                                 .body = body,
                                 .delay_max = FF_NAN,
                                 .gravity = {{0, 0, -9.81}},
-                                .catalog = &ff_catalog_libraries};
+                                .catalog = &ff_catalog_closed}; /* nothing runs */
     if (!what || !ff_log_identify_parse(what, &r.what)) {
         ff_cli_error("freefloat analyze log: --identify '%s', allowed: delay, contact, payload",
                      what ? what : "");

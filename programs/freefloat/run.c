@@ -69,10 +69,7 @@ static void end_live(ff_live_control *control, const ff_session *session) {
 
 static int run_session(ff_session *session, const ff_show_ask *ask, ff_session_options *options,
                        const char *live, bool token) {
-    int status = FF_EXIT_DONE;
     ff_live_control *control = live ? calloc(1, sizeof *control) : NULL;
-    if (live)
-        status = start_live(control, session, live, token, options);
     ff_run_inputs inputs = {0};
     ff_run_inputs_scenario(&inputs, session->path, &session->scenario);
     const ff_run_wanted wanted = {.out = ask->out,
@@ -83,8 +80,9 @@ static int run_session(ff_session *session, const ff_show_ask *ask, ff_session_o
                                   .inputs = &inputs,
                                   .program = ff_cli_program()};
     ff_run_folder folder = {.lock = -1};
-    if (status == FF_EXIT_DONE)
-        status = ff_show_begin(&wanted, &folder);
+    int status = ff_show_begin(&wanted, &folder);
+    if (status == FF_EXIT_DONE && live) /* nobody is shown a run that is refused */
+        status = start_live(control, session, live, token, options);
     options->out = folder.path;
     if (status == FF_EXIT_DONE)
         status = ff_show_execute(session, options, ask->quiet || ask->json);

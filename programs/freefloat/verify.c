@@ -14,6 +14,7 @@ static const char help[] =
     "(docs/runs.md),\n"
     "and replays each log.mcap bit for bit. An input that has changed since is said, and is no fault of the "
     "results.\nDIR may also be NAME/ID or an ID of freefloat runs.\n\n"
+    "  --trust            runs a method library that a log names: code of whoever made it\n"
     "  --json             print the findings as JSON\n"
     "  --quiet            print nothing but errors\n\n"
     "exit status: 0 the same, 1 something differs, 2 bad usage or not a complete run\n"
@@ -50,7 +51,11 @@ int ff_cmd_verify(int argc, char **argv) {
     const char *word = NULL;
     int status;
     output o = {0};
-    const ff_option options[] = {FF_OPT_FLAG("--json", &o.json), FF_OPT_FLAG("--quiet", &o.quiet), {0}};
+    bool trust = false;
+    const ff_option options[] = {FF_OPT_FLAG("--trust", &trust),
+                                 FF_OPT_FLAG("--json", &o.json),
+                                 FF_OPT_FLAG("--quiet", &o.quiet),
+                                 {0}};
     if (ff_cli_parse(argc, argv, "verify", help, options, "run", &word, &status))
         return status;
     char path[FF_FILE_PATH],
@@ -59,7 +64,7 @@ int ff_cmd_verify(int argc, char **argv) {
     ff_json_init(&o.text, true);
     ff_json_open(&o.text, NULL, '{');
     ff_json_open(&o.text, "findings", '[');
-    const ff_status verified = ff_runs_find(word, path) ? ff_runs_verify(path, &ff_catalog_libraries, take,
+    const ff_status verified = ff_runs_find(word, path) ? ff_runs_verify(path, trust ? &ff_catalog_libraries : &ff_catalog_strange, take,
                                                                          &o, &result, message, sizeof message)
                                                         : FF_ERR_IO;
     ff_json_close(&o.text, ']');

@@ -115,14 +115,19 @@ status=$?
 # a log names its library by hash: another one in its place is refused, the same one replays
 cp "$E" "$DIR/law.so"
 "$FREEFLOAT" run "$S" --method "$DIR/law.so" --set time.duration=4 --log mcap --quiet --out "$DIR/logged" || fail "a run with a log"
-"$FREEFLOAT" replay "$DIR/logged/log.mcap" --quiet || fail "the log does not replay"
-cp "$M" "$DIR/law.so"
+"$FREEFLOAT" replay "$DIR/logged/log.mcap" --quiet --trust || fail "the log does not replay"
+"$FREEFLOAT" verify "$DIR/logged" --quiet --trust || fail "the run is not verified"
 text=$("$FREEFLOAT" replay "$DIR/logged/log.mcap" 2>&1)
+[ "$? $(printf '%s\n' "$text" | grep -c 'runs only with --trust: it is code of whoever made it$')" = "2 1" ] || fail "a stranger's library: $text"
+text=$("$FREEFLOAT" verify "$DIR/logged" --quiet 2>&1)
+[ "$? $(printf '%s\n' "$text" | grep -c 'runs only with --trust')" = "1 1" ] || fail "a stranger's run: $text"
+cp "$M" "$DIR/law.so"
+text=$("$FREEFLOAT" replay "$DIR/logged/log.mcap" --trust 2>&1)
 status=$?
 [ "$status $(printf '%s\n' "$text" | wc -l)" = "2 1" ] || fail "a log with another library: $status, $text"
 printf '%s' "$text" | grep -q "made with method 'restitution', version 1, of $DIR/law.so, SHA-256 ${hash:0:16}..., but that file is now method 'idle', version 1, .*: put the library that it was made with back" || fail "another library: $text"
 rm "$DIR/law.so"
-text=$("$FREEFLOAT" replay "$DIR/logged/log.mcap" 2>&1)
+text=$("$FREEFLOAT" replay "$DIR/logged/log.mcap" --trust 2>&1)
 [ "$? $(printf '%s\n' "$text" | wc -l)" = "2 1" ] || fail "a log without its library: $text"
 printf '%s' "$text" | grep -q "cannot be read: No such file or directory; put the library that it was made with back there" || fail "no library: $text"
 

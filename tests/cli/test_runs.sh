@@ -78,6 +78,37 @@ cmp -s "$S" named/summary.json || fail "a scenario with the name of a result is 
 [ "$(ls -A foreign)" = "my.yaml
 notes.txt" ] || fail "foreign: $(ls -A foreign)"
 
+# a file in a complete run's folder that the run did not write, or that was changed, is not replaced
+# shellcheck disable=SC2086
+{ echo mine > one/log.mcap
+expect 2 "one: its file log.mcap is not what the run there wrote" "$FREEFLOAT" run "$S" $short --out one --quiet --log mcap; one_line
+rm one/log.mcap; echo "# mine" >> one/log.csv
+expect 2 "one: its file log.csv is not what the run there wrote" "$FREEFLOAT" run "$S" $short --out one --quiet; one_line
+expect 0 "" "$FREEFLOAT" run "$S" $short --out one --quiet --force
+mkdir one/direct && echo mine > one/direct/summary.json
+expect 1 "cannot be switched to the new run \(a file that is not of the former run has a result's name" "$FREEFLOAT" compare "$S" $short --methods direct,tdpa --out one --quiet
+[ "$(cat one/direct/summary.json)" = mine ] || fail "a file of the user's is replaced"
+expect 0 "one: the same bits" "$FREEFLOAT" verify one
+rm -r one/direct
+expect 0 "the switch to its complete run .* was cut short; it is done now" "$FREEFLOAT" run "$S" $short --out one; }
+# where nothing can be written, and where a page cannot be opened: one line, and nothing is left; no page for a run that is refused
+if mkdir ro && mount -t tmpfs -o size=1m none ro 2> /dev/null; then
+  cp "$S" ro/my.yaml; mount -o remount,ro "$PWD/ro"
+  # shellcheck disable=SC2086
+  { expect 2 "^ro/x: cannot write into this folder \(Read-only file system\); choose another with --out" "$FREEFLOAT" run ro/my.yaml $short --quiet --out ro/x; one_line
+  expect 2 "^out/wall: cannot write into this folder \(Read-only file system\)" bash -c "cd ro && '$FREEFLOAT' run my.yaml $short --quiet"; one_line; }
+  umount ro
+else
+  without "a disk that is read only: no right to mount"
+fi
+mkdir foreign2 && echo kept > foreign2/notes.txt
+if [ -z "$FF_SANITIZED" ]; then
+  # shellcheck disable=SC2086
+  { expect 2 "^foreign2: is not empty" "$FREEFLOAT" run "$S" $short --out foreign2 --quiet --live 127.0.0.1:0; one_line; }
+fi
+expect 2 "^--live: " "$FREEFLOAT" run "$S" --out paged --quiet --live nonsense; one_line
+[ ! -e paged ] || fail "a run without a page left a folder: $(ls -A paged)"
+
 # prune: the newest ones, the one that is shown and what was cut off stay, unless asked for
 rm out/wall && ln -s ".runs/wall/${id[0]}" out/wall
 expect 2 "keep must be given" "$FREEFLOAT" runs prune; one_line
@@ -112,4 +143,4 @@ expect 0 "" "$FREEFLOAT" campaign c.yaml --threads 1 --quiet
 [ "$(find out/.runs/two -mindepth 1 -maxdepth 1 | wc -l)" -eq 3 ] || fail "another model's campaign: $(ls out/.runs/two)"
 expect 0 "" "$FREEFLOAT" campaign c.yaml --threads 1 --out c --quiet --force
 expect 0 "the same bits" "$FREEFLOAT" verify c
-exit $failures
+ended

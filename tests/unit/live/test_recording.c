@@ -17,6 +17,7 @@ static void test_rows_read_as_written(void **state) {
     const char *path =
         write_file("t [s],\"a, \"\"b\"\".x [m]\",status\n0,1.5,0\n0.1,,0\n0.2,-3.25e-7,1\n0.3,4,0\n0.4,5");
     assert_int_equal(ff_recording_open(&r, path, message, sizeof message), FF_OK);
+    assert_non_null(strstr(message, "cut off: its last line was left out"));
     assert_int_equal(r.columns, 3);
     assert_string_equal(r.name[1], "a, \"b\".x [m]");
     assert_int_equal(r.rows, 4); /* the last line was cut off while it was written */
@@ -32,14 +33,16 @@ static void test_rows_read_as_written(void **state) {
     assert_int_equal(ff_recording_at(&r, 0.29), 2);
     assert_int_equal(ff_recording_at(&r, 9.0), 3);
     ff_recording_close(&r);
-    /* a number longer than any that we write, one with more behind it, a name longer than any column's */
+    /* a number longer than any that we write, an empty one, ends of other systems, a name longer than any
+     * column's */
     char text[1200] = "t [s],\"", zeros[64];
     memset(text + 7, 'n', 600);
     memset(zeros, '0', sizeof zeros - 1);
     zeros[63] = 0;
-    snprintf(text + 607, sizeof text - 607, "\"\n0.%s,1x\n0.1,2", zeros);
+    snprintf(text + 607, sizeof text - 607, "\"\n0.%s,\r\n0.1,2", zeros);
     strcat(text, "\n");
     assert_int_equal(ff_recording_open(&r, write_file(text), message, sizeof message), FF_OK);
+    assert_string_equal(message, "");
     assert_int_equal(strlen(r.name[1]), FF_COLUMN_NAME - 1);
     ff_recording_row(&r, 0, v);
     assert_near(v[0], 0.0, 0.0);
@@ -52,8 +55,9 @@ static void test_rows_read_as_written(void **state) {
 static void test_damaged_refused(void **state) {
     (void)state;
     static const char *const bad[] = {
-        "t [s],a\n", "t [s],a\n0,1\n0.1,1,2\n", "x,a\n0,1\n",          "t [s],a\n1,1\n0,1\n",
-        "nothing",   "t [s],a\nx,1\ny,1\n",     "\"t [s]\"x,a\n0,1\n", "\n0\n"};
+        "t [s],a\n",       "t [s],a\n0,1\n0.1,1,2\n",       "x,a\n0,1\n",          "t [s],a\n1,1\n0,1\n",
+        "nothing",         "t [s],a\nx,1\ny,1\n",           "\"t [s]\"x,a\n0,1\n", "\n0\n",
+        "t [s],a\n0,1x\n", "t [s],a,b\n0,one,2\n0.1,1,2\n", "t [s],a\n0,1 2\n"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char message[5000];
         ff_recording r;
