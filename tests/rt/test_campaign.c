@@ -54,6 +54,7 @@ typedef struct run {
     int notes;
     double worst[2][3]; /* largest ratio to a limit */
     double longest;     /* [cycles] of a stop beyond its time */
+    double gained;      /* energy that a predicting method gains, over what is allowed */
 } run;
 
 static void blame(run *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -309,6 +310,7 @@ static void judge_rest(run *r, int i, long trip) {
     const body_drawn *b = &r->drawn.body[i];
     const double T = r->drawn.cycle;
     ff_vec3 d[2], v[2] = {{{0}}}, a[2] = {{{0}}};
+    const bool lonely = i > 0 && r->rt.trip.code == FF_TRIP_SILENT && r->rt.trip.body == 0;
     double allowed = 0.0;
     int rest = 0, from = -1, still = 0;
     if (t->count < 4)
@@ -329,8 +331,10 @@ static void judge_rest(run *r, int i, long trip) {
             a[p] = ff_vec3_scale(1.0 / T, ff_vec3_sub(now, v[p]));
             v[p] = now;
         }
-        /* the answer of the trip's own cycle brakes; the second robot may have had it already */
-        if (from < 0 && (long)t->at[n].k + 1 >= trip + (i > 0)) {
+        /* the answer of the trip's own cycle brakes; the second robot may have had it already. Where the
+         * first falls silent, the second is without targets, and its stage brakes by itself after five cycles
+         */
+        if (from < 0 && (long)t->at[n].k + 1 >= trip + (i > 0) + (lonely ? 5 : 0)) {
             from = n;
             for (int p = 0; p < 2; p++) {
                 /* a difference is the mean about the beginning of its cycle: at the end the acceleration may
@@ -368,10 +372,32 @@ static void judge_rest(run *r, int i, long trip) {
  * Beyond that direct, tdpa, damping  never add anything: tdpa and damping take away, direct does nothing;
  *   impact, fused          may correct what they did before, up to what the contact is due: no more than the
  *                          satellite brought along, for a contact that gives back what it got.
- * tdpa has one observer for all bodies: one may gain what another has lost, the sum counts.
- * While the sensor says what acts on it, no method but direct gains anything, whatever wire and robot do, but
- * the work of the true force in one cycle, which it knows only after that; for impact and fused a fiftieth of
- * what the satellite brought along on top, by which their contact may be off. */
+ * tdpa has one observer for all bodies: one may gain what another has lost, the sum counts. damping knows the
+ * satellite's velocity at the beginning of each cycle: half of what the force changes it by in the cycle is
+ * not in its sum, (F T)^2/2m. While the sensor says what acts on it, no method but direct gains anything,
+ * whatever wire and robot do, but the work of the true force in one cycle, which it knows only after that;
+ * impact and fused also what they cannot know of the contact (`unknown`). */
+/* What a method that predicts cannot know of a contact [J], with samples T apart and noise of sd s:
+ * - it sums F.V over samples, and may be stopped in the middle of the contact: of E0 sin^2(w t), the energy
+ * of a contact of frequency w, the trapezoidal sum over its first half is off by T^2/12 (f'(a) - f'(b)) with
+ *   f = E0 w sin(2 w t), f' = +-2 E0 w^2: (w T)^2/3 E0;
+ * - each sample's force is off by s: over the contact's time pi/w a sum of n = pi/(w T) independent errors
+ *   s v T, s v sqrt(pi T/w), of which five;
+ * - it sees the contact at five s: what the spring has by then, (5 s)^2/2k, k = m w^2.
+ * The wire (1e-9 deg, 1e-6 N) is a thousandth of all that; the delay is measured, not believed. */
+static double unknown(const run *r, int i, double E0) {
+    const body_drawn *b = &r->drawn.body[i];
+    const double T = r->drawn.cycle, v = sqrt(2.0 * E0 / b->mass);
+    double harder = 1.0;
+    for (int n = 0; n < r->drawn.faults; n++)
+        if (kinds_drawn[r->drawn.fault[n].kind].kind == FF_FAULT_WALL_HARDER && r->drawn.fault[n].body == i)
+            harder = fmax(harder, r->drawn.fault[n].value);
+    const double w = b->omega * sqrt(harder), sampling = w * T * w * T / 3.0 * E0,
+                 noise = 5.0 * b->noise * v * sqrt(FF_PI / w * T), notices = 5.0 * b->noise,
+                 onset = notices * notices / (2.0 * b->mass * w * w);
+    return sampling + noise + onset;
+}
+
 static void judge_energy(run *r, int i) {
     const body_drawn *b = &r->drawn.body[i];
     const bool honest = !(hits(r) & (HITS_VALUE | HITS_RECORDS)), all = strcmp(r->drawn.method, "tdpa") == 0;
@@ -389,9 +415,12 @@ static void judge_energy(run *r, int i) {
         if (j != i && !(all && honest))
             continue;
         const double own = r->row[0].energy[j];
-        double peak = 0.0;
-        for (uint64_t k = 0; k < r->cycles; k++)
+        double peak = 0.0, kicks = 0.0;
+        for (uint64_t k = 0; k < r->cycles; k++) {
             peak = fmax(peak, r->body[j].force[k]);
+            kicks += 0.5 * pow(r->body[j].force[k] * r->drawn.cycle, 2.0) / r->drawn.body[j].mass;
+        }
+        work += strcmp(r->drawn.method, "damping") == 0 ? kicks : 0.0;
         E0 += own;
         work += peak * sqrt(2.0 * (own + most) / r->drawn.body[j].mass) * r->drawn.cycle;
     }
@@ -401,8 +430,10 @@ static void judge_energy(run *r, int i) {
                predicts = strcmp(method, "impact") == 0 || strcmp(method, "fused") == 0;
     const double limit =
         (passive || predicts) && honest
-            ? (passive ? 1e-3 : 0.02) * E0 + work
+            ? 1e-3 * E0 + (predicts ? unknown(r, i, E0) : 0.0) + work
             : b->energy + (1 + MISSED) * b->force * (v + w) * r->drawn.cycle + (predicts ? E0 : 0.0);
+    if (predicts && honest)
+        r->gained = fmax(r->gained, most / limit);
     if (!(most <= limit))
         blame(r, "body%d gains %.6g J of %.6g by %.3f s, allowed %.6g", i, most, E0, when, limit);
 }
@@ -534,12 +565,13 @@ static void test_random_faults(void **state) {
     const int count = more ? atoi(more) : test_count(60, 2000), first = only ? atoi(only) : 0,
               end = only ? first + 1 : count;
     int bad = 0, codes[FF_TRIP_CODES] = {0};
-    double worst[2][3] = {{0}}, longest = 0.0;
+    double worst[2][3] = {{0}}, longest = 0.0, gained = 0.0;
     for (int n = first; n < end; n++) {
         run *r = go(seed, n);
         judge(r);
         codes[r->rt.trip.code]++;
         longest = fmax(longest, r->longest);
+        gained = fmax(gained, r->gained);
         for (int p = 0; p < 2; p++)
             for (int o = 0; o < 3; o++)
                 worst[p][o] = fmax(worst[p][o], r->worst[p][o]);
@@ -559,8 +591,10 @@ static void test_random_faults(void **state) {
         if (codes[c])
             print_message("%s %d  ", ff_trip_name((ff_trip_code)c), codes[c]);
     print_message("\nlargest of what was sent, over its limit: velocity %.4f, acceleration %.4f, jerk %.4f; "
-                  "rotation %.4f, %.4f, %.4f; longest stop %.1f cycles beyond its time\n",
-                  worst[0][0], worst[0][1], worst[0][2], worst[1][0], worst[1][1], worst[1][2], longest);
+                  "rotation %.4f, %.4f, %.4f; longest stop %.1f cycles beyond its time; impact and fused "
+                  "gain %.2f of what is allowed\n",
+                  worst[0][0], worst[0][1], worst[0][2], worst[1][0], worst[1][1], worst[1][2], longest,
+                  gained);
     if (bad)
         fail_msg("%d of %d runs", bad, end - first);
 }
