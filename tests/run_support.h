@@ -47,7 +47,7 @@ static inline void test_one_wall(ff_scenario *s, const ff_method *method, double
     test_methods(s, method);
     s->integrate = (ff_integrate_config){.scheme = FF_SCHEME_LIE_MIDPOINT, .cycle = cycle};
     s->facility_pose = ff_pose_identity();
-    s->requirements = (ff_requirements){0.01, 0.0087, 1.2};
+    s->requirements = (ff_requirements){0.01, 0.0087, 1.2, 0.05};
     ff_satellite *body = &s->satellite[0];
     snprintf(body->name, sizeof body->name, "body");
     body->start.attitude = ff_quat_identity();
