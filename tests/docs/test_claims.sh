@@ -30,6 +30,14 @@ page '```text' '$ freefloat check scenarios/wall.yaml' "$(cat text)" '```' '<!--
 expect 0 "1 claims, 0 not true" "$claims" page.md
 sed -i 's/valid/Valid/' page.md
 expect 1 "page.md:5: line 1 is '.*: valid: .*', the page has '.*: Valid: " "$claims" page.md
+page '25 steps of .0040 s <!-- claim 25,.0040 +-digits [j.cycles, j.cycle_s]: '"$S"' --json -->'
+expect 0 "1 claims, 0 not true" "$claims" page.md
+sed -i 's/\.0040/.0041/g' page.md
+expect 1 ".0041 .-digits is claimed, the command gives 0.004" "$claims" page.md
+page '25, 25 <!-- claim 25,25 +-digits [j.cycles]: '"$S"' --json -->'
+expect 1 "2 numbers are claimed, the command gives 1" "$claims" page.md
+page '.5, .25 <!-- claim .5,.25 +-0 product([0.5, 0.5, None, 0.5]): '"$S"' --json -->'
+expect 0 "1 claims, 0 not true" "$claims" page.md
 page 'nothing is claimed'
 expect 1 "0 claims" "$claims" page.md
 if [ "${FF_TEST_LONG:-0}" != 0 ]; then
