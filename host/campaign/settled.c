@@ -127,9 +127,9 @@ static bool flies(const ff_settled *settled, const ff_row *row) {
             return false;
     for (int i = 0; i < settled->scenario->satellites; i++) {
         const ff_row_body *b = &row->body[i];
-        if (b->in_contact || !is_zero_wrench(&b->measured_b) || !is_zero_wrench(&b->corrected_b) ||
-            !is_zero(b->velocity_correction.v) || !is_zero(b->velocity_correction.w) ||
-            !is_same(b->satellite.velocity, settled->velocity[i]) ||
+        if (b->in_contact || b->limited || !is_zero_wrench(&b->measured_b) ||
+            !is_zero_wrench(&b->corrected_b) || !is_zero(b->velocity_correction.v) ||
+            !is_zero(b->velocity_correction.w) || !is_same(b->satellite.velocity, settled->velocity[i]) ||
             !is_same(b->satellite.omega, settled->omega[i]))
             return false;
     }

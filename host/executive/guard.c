@@ -13,7 +13,7 @@ void ff_guard_open(ff_guard *guard, const ff_scenario *scenario, bool devices) {
         guard->config.limits[i] = ff_scenario_watched_limits(&scenario->satellite[i]);
         guard->config.lag[i] = guard->config.limits[i].tracking;
         ff_output_config output;
-        ff_scenario_watched_output(&scenario->satellite[i], scenario->cycle, &output);
+        ff_scenario_watched_output(scenario, i, &output);
         ff_safety_set_braking(&guard->config, i, &output);
         b->window = (unsigned)fmin(FF_GUARD_TRACK, ceil(guard->config.delay[i] / guard->config.cycle) + 50.0);
     }

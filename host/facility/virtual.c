@@ -15,11 +15,11 @@ static ff_status open(void *self, const double *lead, char *message, size_t size
     ff_safety_config safety;
     ff_safety_configure(v->scenario, NULL, &safety);
     for (int i = 0; i < v->scenario->satellites; i++) {
-        ff_scenario_watched_output(&v->scenario->satellite[i], v->scenario->cycle, &bounds[i]);
+        ff_scenario_watched_output(v->scenario, i, &bounds[i]);
         ff_safety_set_box(&safety, i, &bounds[i]);
     }
-    ff_outputs_open(ff_scenario_bounded(v->scenario) ? bounds : NULL, v->scenario->satellites,
-                    v->scenario->cycle, &v->outputs);
+    ff_outputs_open(ff_scenario_bounded(v->scenario) || ff_scenario_predicts(v->scenario) ? bounds : NULL,
+                    v->scenario->satellites, v->scenario->cycle, &v->outputs);
     return FF_OK;
 }
 

@@ -46,6 +46,10 @@ bool ff_scenario_bounded(const ff_scenario *scenario) {
     return bounded;
 }
 
+bool ff_scenario_predicts(const ff_scenario *scenario) {
+    return scenario->method && (scenario->method->can & FF_CAN_PREDICT);
+}
+
 ff_safety_limits ff_scenario_watched_limits(const ff_satellite *satellite) {
     ff_safety_limits limits = satellite->safety;
     if (!satellite->safety_named.tracking)
@@ -80,7 +84,8 @@ void ff_scenario_output(const ff_satellite *satellite, const ff_safety_limits *s
     *output = c;
 }
 
-void ff_scenario_watched_output(const ff_satellite *satellite, double cycle, ff_output_config *output) {
+void ff_scenario_watched_output(const ff_scenario *scenario, int body, ff_output_config *output) {
+    const ff_satellite *satellite = &scenario->satellite[body];
     static const ff_output_config unbounded = {.cycle = 1.0,
                                                .velocity = FF_INF,
                                                .acceleration = FF_INF,
@@ -89,7 +94,11 @@ void ff_scenario_watched_output(const ff_satellite *satellite, double cycle, ff_
                                                .angular_acceleration = FF_INF,
                                                .angular_jerk = FF_INF};
     const ff_safety_limits limits = ff_scenario_watched_limits(satellite);
-    ff_scenario_output(satellite, &limits, cycle, &unbounded, output);
+    ff_output_config cautious;
+    ff_output_default(&cautious);
+    cautious.velocity = cautious.angular_velocity = FF_INF; /* the satellite's own is nobody's step */
+    ff_scenario_output(satellite, &limits, scenario->cycle,
+                       ff_scenario_predicts(scenario) ? &cautious : &unbounded, output);
 }
 
 static void set_wrench(const ff_scenario *scenario, const ff_satellite *satellite, ff_wrench_config *wrench) {

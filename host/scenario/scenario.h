@@ -427,16 +427,20 @@ ff_rigid_load ff_load_at(const ff_load *load, double t);
 ff_rigid_load ff_scenario_load_at(const ff_scenario *scenario, int body, double t);
 /* Does a limit of `safety` act in virtual time: is any named? */
 bool ff_scenario_watched(const ff_scenario *scenario);
-/* Does an output stage act in virtual time: is any key of `limits` or a limit of `safety` named? */
+/* Is any key of `limits` or a limit of `safety` named? */
 bool ff_scenario_bounded(const ff_scenario *scenario);
+/* Does the scenario's method command ahead, and correct what it foresaw? */
+bool ff_scenario_predicts(const ff_scenario *scenario);
 /* Those of one satellite; the others FF_INF. How it stops is set in any case. */
 ff_safety_limits ff_scenario_watched_limits(const ff_satellite *satellite);
 /* What the answers to one robot keep: the smaller of `limits` and of these limits where one is finite, else
  * what `otherwise` says, whose resolutions are taken over. A target lasts five cycles. */
 void ff_scenario_output(const ff_satellite *satellite, const ff_safety_limits *safety, double cycle,
                         const ff_output_config *otherwise, ff_output_config *output);
-/* The same in virtual time: nothing is bounded but what the scenario names. */
-void ff_scenario_watched_output(const ff_satellite *satellite, double cycle, ff_output_config *output);
+/* The same in virtual time: nothing is bounded but what the scenario names; where its method predicts,
+ * acceleration and jerk are, as on devices by ff_output_default: a correction of the past is a step of the
+ * command. */
+void ff_scenario_watched_output(const ff_scenario *scenario, int body, ff_output_config *output);
 /* The satellite with an arm, -1 if there is none. */
 int ff_scenario_servicer(const ff_scenario *scenario);
 /* Its gripper. */

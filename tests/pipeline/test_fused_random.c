@@ -390,7 +390,7 @@ static tally run_family(const family *f, uint64_t seed, int contacts) {
     tally y = {0};
     for (int i = 0; y.contacts < contacts && i < 3 * contacts; i++) {
         ff_rng rng;
-        ff_rng_seed(&rng, seed + (uint64_t)i, 40 + (uint64_t)(f - families));
+        ff_rng_seed(&rng, seed, 40 + (uint64_t)(f - families) + 1000 * (uint64_t)i);
         static text t;
         t.used = 0;
         draw d;

@@ -84,8 +84,17 @@ static void set_up(fused_state *state, fused_contact *c, int a, int b, bool torq
     c->wall_used = false;
 }
 
+/* A point of the body whose torque is all of this sample's: then the new contact is there, too. */
+static bool is_one_point(const fused_config *config, const fused_sample *x, ff_vec3 r) {
+    const ff_vec3 F = ff_quat_unrotate(x->T_r.q, x->force);
+    const double arm = ff_vec3_norm(r), blur = hypot(config->torque_noise, arm * config->force_noise);
+    return ff_vec3_norm(ff_vec3_sub(x->torque, ff_vec3_cross(r, F))) <
+           0.03 * arm * ff_vec3_norm(F) + 3.0 * blur;
+}
+
 /* The point that bears what the others leave of a force along n. */
-static void first_point(fused_state *state, fused_contact *c, ff_vec3 n, uint64_t k) {
+static void first_point(const fused_config *config, fused_state *state, fused_contact *c, ff_vec3 n,
+                        uint64_t k) {
     const fused_sample *x = fused_at(state, c->a, k);
     bool turning = false;
     for (int i = 0; i < FUSED_CONTACTS; i++)
@@ -96,6 +105,13 @@ static void first_point(fused_state *state, fused_contact *c, ff_vec3 n, uint64_
     const ff_vec3 F = ff_quat_unrotate(x->T_r.q, ff_vec3_scale(ff_vec3_dot(n, x->force), n));
     const double FF = ff_vec3_dot(F, F);
     c->anchor = k + 1;
+    for (int i = 0; i < FUSED_CONTACTS; i++) {
+        const fused_contact *o = &state->contact[i];
+        if (o != c && !o->torque && fused_acts_at(o, c->a, k) && is_one_point(config, x, o->r)) {
+            c->r = o->r;
+            return;
+        }
+    }
     if (FF > 0.0)
         c->r = ff_vec3_scale(1.0 / FF, ff_vec3_cross(F, ff__fused_pure_torque(state, c->a, k, c)));
     if (!(ff_vec3_norm(c->r) <= arm_longest))
@@ -173,9 +189,10 @@ static void recall(fused_state *state, fused_contact *c, uint64_t k) {
         ff__fused_take_row(state, c, i);
 }
 
-/* Opens a contact at sample k. n in the inertial frame, or the axis of a torque in a's. */
-void ff__fused_begin(const fused_model *model, fused_state *state, int a, int b, bool torque, ff_vec3 n,
-                     uint64_t k) {
+/* Opens a contact at sample k. n in the inertial frame, or the axis of a torque in a's; wall: in memory, -1:
+ * to be found. */
+static void begin(const fused_model *model, fused_state *state, int a, int b, bool torque, ff_vec3 n,
+                  int wall, uint64_t k) {
     fused_contact *c = free_contact(state);
     if (!c)
         return;
@@ -184,7 +201,11 @@ void ff__fused_begin(const fused_model *model, fused_state *state, int a, int b,
                                ff__fused_group_anchor(state, part[1], UINT64_MAX)};
     const fused_sample *x = fused_at(state, a, k);
     set_up(state, c, a, b, torque, n, k);
-    first_point(state, c, n, k);
+    first_point(&model->config, state, c, n, k);
+    if (wall >= 0) {
+        c->n = state->wall[wall].n;
+        c->r = state->wall[wall].r;
+    }
     const ff__place p = fused_contact_place(c);
     const ff_rigid_state *const other = b < 0 ? NULL : &fused_at(state, b, k)->past.body;
     ff__port q;
@@ -204,9 +225,34 @@ void ff__fused_begin(const fused_model *model, fused_state *state, int a, int b,
     c->force_max = fused_row_of(c, k)->f;
     c->torque_max = ff_vec3_norm(x->torque);
     limit_energy(model, state, c, part, since);
-    find_wall(model, state, c, k);
+    c->wall = wall;
+    if (wall < 0)
+        find_wall(model, state, c, k);
     if (c->wall >= 0)
         recall(state, c, k);
+}
+
+void ff__fused_begin(const fused_model *model, fused_state *state, int a, int b, bool torque, ff_vec3 n,
+                     uint64_t k) {
+    begin(model, state, a, b, torque, n, -1, k);
+}
+
+void ff__fused_begin_on(const fused_model *model, fused_state *state, int wall, uint64_t k) {
+    const fused_wall *x = &state->wall[wall];
+    const ff_vec3 n = x->b < 0 ? x->n : ff_quat_rotate(fused_at(state, x->b, k)->T_r.q, x->n);
+    begin(model, state, x->a, x->b, false, n, wall, k);
+}
+
+void ff__fused_reopen(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k) {
+    const uint64_t end = c->end;
+    c->open = true;
+    c->settled = c->closing = false;
+    c->stage = REST;
+    c->due = k + 1;
+    c->over = (fused_ending){.sum = c->over.sum};
+    for (uint64_t i = end; i <= k; i++)
+        ff__fused_new_row(model, state, c, i);
+    ff__replay_ask(state->replay, ff__fused_group_of(state, c->a), end);
 }
 
 /* Cycles in contact: as the satellite feels it, once it is over. */
@@ -312,6 +358,11 @@ static void remember(fused_state *state, fused_contact *c, uint64_t k) {
     int slot = c->wall;
     if (c->closing && slot >= 0 && !state->wall[slot].valid)
         return; /* found missing while the contact was settled */
+    const bool beside = !ff__fused_lone(state, c);
+    if (slot >= 0 && beside && !state->wall[slot].beside) { /* it was better known before */
+        state->wall[slot].last = k;
+        return;
+    }
     if (slot < 0) {
         slot = 0;
         for (int w = 0; w < FUSED_WALLS; w++) {
@@ -334,6 +385,7 @@ static void remember(fused_state *state, fused_contact *c, uint64_t k) {
                                      .surface = c->surface,
                                      .mu = c->mu,
                                      .force_max = c->force_max,
+                                     .beside = beside,
                                      .last = k};
     c->wall = slot;
 }

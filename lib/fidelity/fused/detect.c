@@ -119,19 +119,25 @@ static int partner(const fused_model *model, fused_state *state, int a, ff_vec3 
 
 /* What the open contacts of a body leave of one sample. */
 typedef struct residue {
-    ff_vec3 F;                   /* [N] inertial: outside the span of their normals */
-    ff_vec3 M;                   /* [N m] body axes: beside the axes of the torques */
-    ff_vec3 normal;              /* first of the normals, inertial */
+    ff_vec3 F;        /* [N] inertial: outside the span of their normals */
+    ff_vec3 M;        /* [N m] body axes: beside the axes of the torques */
+    ff_vec3 basis[3]; /* of the span of the normals, inertial; the first is a normal */
+    int normals;
     int contacts;                /* along a normal, */
     bool young;                  /* one of them so new that its normal is not known yet */
     const fused_contact *bearer; /* the first */
 } residue;
 
+/* The part of a force that the open contacts cannot bear. */
+static ff_vec3 outside(const residue *z, ff_vec3 F) {
+    for (int j = 0; j < z->normals; j++)
+        F = ff_vec3_axpy(-ff_vec3_dot(F, z->basis[j]), z->basis[j], F);
+    return F;
+}
+
 static residue residue_of(fused_state *state, int i, uint64_t k) {
     const fused_sample *x = fused_at(state, i, k);
     residue z = {.F = x->force, .M = x->torque};
-    ff_vec3 basis[3];
-    int normals = 0;
     for (int c = 0; c < FUSED_CONTACTS; c++) {
         const fused_contact *o = &state->contact[c];
         if (!o->open || (o->a != i && o->b != i))
@@ -145,17 +151,64 @@ static residue residue_of(fused_state *state, int i, uint64_t k) {
         if (!z.bearer)
             z.bearer = o;
         ff_vec3 n = o->b < 0 ? o->n : ff_quat_rotate(fused_at(state, o->b, k)->T_r.q, o->n);
-        for (int j = 0; j < normals; j++)
-            n = ff_vec3_axpy(-ff_vec3_dot(n, basis[j]), basis[j], n);
+        n = outside(&z, n);
         const double size = ff_vec3_norm(n);
-        if (size > 1e-3 && normals < 3) {
-            basis[normals] = ff_vec3_scale(1.0 / size, n);
-            z.F = ff_vec3_axpy(-ff_vec3_dot(z.F, basis[normals]), basis[normals], z.F);
-            normals++;
+        if (size > 1e-3 && z.normals < 3) {
+            z.basis[z.normals] = ff_vec3_scale(1.0 / size, n);
+            z.F = ff_vec3_axpy(-ff_vec3_dot(z.F, z.basis[z.normals]), z.basis[z.normals], z.F);
+            z.normals++;
         }
     }
-    z.normal = normals ? basis[0] : ff_vec3_zero();
     return z;
+}
+
+/* The force of a surface on body a where its robots stand, as far as it is outside the span: added to *sum.
+ * False where there is none to speak of. */
+static bool add_surface(fused_state *state, const ff__place *p, const ff_profile *surface, const residue *z,
+                        double least, uint64_t k, ff_vec3 *sum) {
+    const ff_rigid_state a = fused_robot_of(fused_at(state, p->a, k));
+    const ff_rigid_state b = p->b < 0 ? fused_at_rest() : fused_robot_of(fused_at(state, p->b, k));
+    double s, v;
+    ff__place_coordinate(p, state->start[p->a], &a, p->b < 0 ? NULL : &b, &s, &v);
+    const double law = ff_profile_force(surface, s, v);
+    const ff_vec3 f = outside(z, ff_vec3_scale(law, ff__place_normal(p, p->b < 0 ? NULL : &b)));
+    if (!(ff_vec3_norm(f) > least))
+        return false;
+    *sum = ff_vec3_add(*sum, f);
+    return true;
+}
+
+/* A force that surfaces known before explain, where the robots stand: these are touched, again or still. */
+static bool recognise(const fused_model *model, fused_state *state, int i, const residue *z, double least,
+                      uint64_t k) {
+    unsigned walls = 0, again = 0;
+    ff_vec3 sum = ff_vec3_zero();
+    for (int c = 0; c < FUSED_CONTACTS; c++) {
+        const fused_contact *o = &state->contact[c];
+        const ff__place p = fused_contact_place(o);
+        if (o->closing && !o->one.tried && o->a == i && !o->torque && o->surface.valid &&
+            add_surface(state, &p, &o->surface, z, 0.5 * least, k, &sum))
+            again |= 1u << c;
+    }
+    for (int w = 0; w < FUSED_WALLS; w++) {
+        const fused_wall *x = &state->wall[w];
+        bool known = x->valid && x->a == i && !x->torque && !x->beside;
+        for (int c = 0; c < FUSED_CONTACTS; c++)
+            known &= !((state->contact[c].open || (again >> c & 1u)) && state->contact[c].wall == w);
+        const ff__place p = fused_wall_place(x);
+        if (known && add_surface(state, &p, &x->surface, z, 0.5 * least, k, &sum))
+            walls |= 1u << w;
+    }
+    const double size = ff_vec3_norm(sum), off = ff_vec3_norm(ff_vec3_sub(z->F, sum));
+    if (!(walls | again) || !(size > least) || off > 0.15 * size + 4.0 * model->config.force_noise)
+        return false;
+    for (int c = 0; c < FUSED_CONTACTS; c++)
+        if (again >> c & 1u)
+            ff__fused_reopen(model, state, &state->contact[c], k);
+    for (int w = 0; w < FUSED_WALLS; w++)
+        if (walls >> w & 1u)
+            ff__fused_begin_on(model, state, w, k);
+    return true;
 }
 
 /* Direction across the normal in which a point of the robot moves. */
@@ -173,20 +226,20 @@ static double friction_part(const fused_config *config, const residue *z, const 
     const ff_rigid_state robot = fused_robot_of(x);
     double part = 0.15;
     /* a side force straight against the sliding is friction rather than a second contact */
-    if (-ff_vec3_dot(z->F, sliding_of(&robot, bearer->r, z->normal)) > 0.9 * size || bearer->mu > 0.0)
+    if (-ff_vec3_dot(z->F, sliding_of(&robot, bearer->r, z->basis[0])) > 0.9 * size || bearer->mu > 0.0)
         part = 0.4;
     /* and so is one whose line of action goes through the contact point, where its arm can tell. How far
      * that point lies along the normal is not known before the force has turned: it may be anywhere. */
     const ff_vec3 side_b = ff_quat_unrotate(x->T_r.q, z->F);
     const ff_vec3 whole_b = ff_quat_unrotate(x->T_r.q, x->force);
-    const ff_vec3 n_b = ff_quat_unrotate(x->T_r.q, z->normal), turn = ff_vec3_cross(n_b, whole_b);
+    const ff_vec3 n_b = ff_quat_unrotate(x->T_r.q, z->basis[0]), turn = ff_vec3_cross(n_b, whole_b);
     ff_vec3 left = ff_vec3_sub(x->torque, ff_vec3_cross(bearer->r, whole_b)), r = bearer->r;
     const double square = ff_vec3_dot(turn, turn);
     const double along = square > 0.0 ? ff_vec3_dot(turn, left) / square : 0.0;
     const ff_vec3 moved = ff_vec3_axpy(along, n_b, r);
     /* friction lies along the sliding, to or fro as the normal is not known better than that */
     if (fabs(along) < arm_longest &&
-        fabs(ff_vec3_dot(z->F, sliding_of(&robot, moved, z->normal))) > 0.75 * size) {
+        fabs(ff_vec3_dot(z->F, sliding_of(&robot, moved, z->basis[0]))) > 0.75 * size) {
         left = ff_vec3_axpy(-along, turn, left);
         r = moved;
         *turned = z->contacts == 1 && size > fmax(least, 0.05 * whole);
@@ -260,13 +313,17 @@ void ff__fused_detect(const fused_model *model, fused_state *state, const ff_det
     const double whole = ff_vec3_norm(x->force);
     if (own && z.contacts == 1 && z.bearer->mu > 0.0) { /* what sliding explains is not a second contact */
         const ff_rigid_state robot = fused_robot_of(x);
-        const ff_vec3 u = sliding_of(&robot, z.bearer->r, z.normal);
+        const ff_vec3 u = sliding_of(&robot, z.bearer->r, z.basis[0]);
         z.F = ff_vec3_axpy(fmax(0.0, fmin(-ff_vec3_dot(z.F, u), 1.5 * z.bearer->mu * whole)), u, z.F);
     }
     ff_vec3 unexplained = ff_vec3_zero();
     bool turned = false;
     const double part = own ? friction_part(&model->config, &z, x, least, &unexplained, &turned) : 0.15;
     const double size = ff_vec3_norm(z.F);
+    if (size > least && recognise(model, state, i, &z, least, k)) {
+        state->side_hits[i] = 0;
+        return;
+    }
     if (z.contacts == 0 ? size > least : size > fmax(least, part * whole) && !z.young) {
         if (z.contacts == 0 || ++state->side_hits[i] >= 3) {
             state->side_hits[i] = 0;

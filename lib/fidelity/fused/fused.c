@@ -35,16 +35,7 @@ static void take_rows(const fused_model *model, fused_state *state, uint64_t k) 
             }
             x->anchor = k - fused_look_back(state) + 1;
         }
-        ff__fused_take_row(state, x, k);
-        fused_row *const row = fused_row_of(x, k);
-        row->use = 1;
-        row->residual = 0.0;
-        if (x->surface.valid && fused_sample_ok(state, x, k)) {
-            const double law = ff_profile_force(&x->surface, row->s, row->v);
-            if (law > 0.0 || row->f > fused_threshold(&model->config, x))
-                row->residual = row->f - law;
-        }
-        x->force_max = fmax(x->force_max, row->f);
+        ff__fused_new_row(model, state, x, k);
     }
 }
 

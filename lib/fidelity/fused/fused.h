@@ -231,6 +231,7 @@ typedef struct fused_wall {
     ff_profile surface;
     double mu;
     double force_max;
+    bool beside;   /* learnt beside another contact: what bears which force was not certain */
     uint64_t last; /* cycle of its last contact */
     int missing;   /* cycles in which the robot should have felt it and did not */
     int inside;    /* cycles that the satellite has been in it without a force */
@@ -446,6 +447,7 @@ void ff__fused_predict(const fused_model *model, fused_state *state, int body, u
 ff_vec3 ff__fused_pure_torque(fused_state *state, int body, uint64_t k, const fused_contact *except);
 double ff__fused_share(fused_state *state, const fused_contact *c, uint64_t k);
 void ff__fused_take_row(fused_state *state, fused_contact *c, uint64_t k);
+void ff__fused_new_row(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k);
 bool ff__fused_lone(const fused_state *state, const fused_contact *c);
 fused_reach ff__fused_reach_of(const fused_state *state, const fused_contact *c, uint64_t k);
 void ff__fused_add_place(const fused_config *config, fused_state *state, fused_contact *c,
@@ -471,6 +473,10 @@ void ff__fused_estimate(const fused_model *model, fused_state *state, fused_cont
 uint64_t ff__fused_group_anchor(const fused_state *state, unsigned group, uint64_t k);
 void ff__fused_begin(const fused_model *model, fused_state *state, int a, int b, bool torque, ff_vec3 n,
                      uint64_t k);
+/* On a remembered wall. */
+void ff__fused_begin_on(const fused_model *model, fused_state *state, int wall, uint64_t k);
+/* One that was taken to be over is not. */
+void ff__fused_reopen(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k);
 void ff__fused_cancel(fused_state *state, fused_contact *c);
 void ff__fused_fill_report(const fused_model *model, fused_state *state, const fused_contact *c, uint64_t k,
                            int body, bool ended);

@@ -71,6 +71,20 @@ void ff__fused_take_row(fused_state *state, fused_contact *c, uint64_t k) {
     i->f = ff__fused_share(state, c, k);
 }
 
+/* The newest one, with what the law leaves of it. */
+void ff__fused_new_row(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k) {
+    ff__fused_take_row(state, c, k);
+    fused_row *const row = fused_row_of(c, k);
+    row->use = 1;
+    row->residual = 0.0;
+    if (c->surface.valid && fused_sample_ok(state, c, k)) {
+        const double law = ff_profile_force(&c->surface, row->s, row->v);
+        if (law > 0.0 || row->f > fused_threshold(&model->config, c))
+            row->residual = row->f - law;
+    }
+    c->force_max = fmax(c->force_max, row->f);
+}
+
 /* No other contact acts on its bodies. */
 bool ff__fused_lone(const fused_state *state, const fused_contact *c) {
     for (int i = 0; i < FUSED_CONTACTS; i++) {

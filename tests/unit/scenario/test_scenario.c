@@ -976,7 +976,7 @@ static void test_loop_configuration(void **state) {
                 wrench->mockup_com_b.z == 1 && wrench->gravity_w.z == -9.81 && wrench->bias_s.f.x == 0);
     ff_output_config output[2]; /* `limits` are the output stage's */
     for (int i = 0; i < 2; i++)
-        ff_scenario_watched_output(&s.satellite[i], s.cycle, &output[i]);
+        ff_scenario_watched_output(&s, i, &output[i]);
     assert_true(output[1].velocity == 4 && output[1].cycle == 0.004 && isinf(output[1].acceleration) &&
                 isinf(output[0].velocity));
     assert_true(ff_scenario_bounded(&s) && !ff_scenario_watched(&s));
