@@ -66,8 +66,8 @@ ff_outcome ff_session_load(ff_session *session, const char *path, const ff_scena
                            ff_notes *notes);
 void ff_session_free(ff_session *session);
 
-/* Everything that may refuse a loaded scenario before the first cycle of its run; ff_session_execute begins with
- * it. FF_DONE; FF_REFUSED with one line; FF_FAILED: memory. */
+/* Everything that may refuse a loaded scenario before the first cycle of its run; ff_session_execute begins
+ * with it. FF_DONE; FF_REFUSED with one line; FF_FAILED: memory. */
 ff_outcome ff_session_prepare(const ff_scenario *scenario, ff_notes *notes);
 /* Runs and writes summary.json and the logs. FF_DONE, whatever the verdict; FF_FAILED: the run, the disk or
  * memory, with a summary as far as there is one; FF_REFUSED: the folder cannot be written into, or nothing

@@ -555,7 +555,7 @@ static const ff_method_library *open_own(const char *path, char *text, size_t si
     return NULL;
 }
 
-static const ff_catalog libraries = {open_own}, closed = {NULL};
+static const ff_catalog libraries = {.open = open_own}, closed = {.open = NULL};
 
 static ff_status read_with(const ff_catalog *catalog, const char *method, const char *more) {
     char text[1200];
