@@ -9,7 +9,7 @@ failures=0
 facility_options=()
 fail() { echo "FAIL: $*"; failures=$((failures + 1)); }
 ports() { # three free ports below the ephemeral range, in a block that nobody else holds (ports.h)
-  local locks=${TMPDIR:-/tmp}/ff-test-ports block
+  local locks=${FF_TEST_PORTS:-${TMPDIR:-/tmp}}/ff-test-ports block
   mkdir -p "$locks"
   while :; do
     block=$((RANDOM % 725))

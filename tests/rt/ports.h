@@ -1,6 +1,7 @@
 /* Free ports of 127.0.0.1 below the ephemeral range, ten for each kind: UDP for robots and sensors, TCP for
  * the sensors' pages. Tests run beside each other: a block of thirty belongs to whoever holds the lock on its
- * file, as in pair.sh and tools/golden, until it takes the next one or ends. */
+ * file, as in pair.sh and tools/golden, until it takes the next one or ends. FF_TEST_PORTS names the folder
+ * of those files for tests that have a TMPDIR of their own (tools/mutate). */
 #ifndef FF_TESTS_RT_PORTS_H
 #define FF_TESTS_RT_PORTS_H
 
@@ -19,7 +20,7 @@ enum { PORTS_FROM = 10240, PORTS_EACH = 30, PORTS_BLOCKS = 725 };
 /* -1: someone else's. */
 static inline int ports_lock(unsigned block) {
     char path[300];
-    const char *folder = getenv("TMPDIR");
+    const char *own = getenv("FF_TEST_PORTS"), *folder = own ? own : getenv("TMPDIR");
     const int n = snprintf(path, sizeof path, "%.200s/ff-test-ports", folder && *folder ? folder : "/tmp");
     mkdir(path, 0777);
     snprintf(path + n, sizeof path - (size_t)n, "/%u", block);

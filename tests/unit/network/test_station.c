@@ -25,8 +25,8 @@ static struct {
     ff_http_server *page;
     struct sockaddr_in client; /* who reads the sensor */
     uint64_t cycle;            /* of the controller */
-    uint32_t records;
-    uint64_t late; /* answers */
+    uint32_t records, steady;  /* all, and the last one's second count */
+    uint64_t late;             /* answers */
     unsigned signals;
     uint64_t signal[FF_RSI_SIGNALS]; /* of the controller */
 } peer;
@@ -114,6 +114,7 @@ static void send_telegram(uint64_t lost, double x, double force) {
     const ff_ati_record record = {.rdt_sequence = ++peer.records,
                                   .ft_sequence = peer.records,
                                   .counts = {(int32_t)(1e6 * force), (int32_t)peer.records}};
+    peer.steady = peer.records;
     uint8_t raw[FF_ATI_RECORD_SIZE];
     assert_int_equal(ff_ati_record_encode(&record, raw, sizeof raw), FF_OK);
     ff_socket_send(peer.sensor, raw, sizeof raw, &peer.client);
@@ -247,7 +248,7 @@ static void send_record(double force, uint32_t status) {
     const ff_ati_record record = {.rdt_sequence = ++peer.records,
                                   .ft_sequence = peer.records,
                                   .status = status,
-                                  .counts = {(int32_t)lround(1e6 * force), (int32_t)peer.records}};
+                                  .counts = {(int32_t)lround(1e6 * force), (int32_t)peer.steady}};
     uint8_t raw[FF_ATI_RECORD_SIZE];
     assert_int_equal(ff_ati_record_encode(&record, raw, sizeof raw), FF_OK);
     ff_socket_send(peer.sensor, raw, sizeof raw, &peer.client);
@@ -278,7 +279,7 @@ static void test_every_record_is_judged(void **state) {
             begin(NULL);
         }
         meet();
-        network.body[0].limits.spike = 25.001;
+        network.body[0].limits.spike = 25.0;
         stand(&sen);
         const uint64_t bad = network.body[0].bad, spiked = network.body[0].spiked;
         for (int r = 0; r < 2; r++)
@@ -522,6 +523,53 @@ static void test_command_brake_and_end(void **state) {
     assert_true(sen.tags & FF_RSI_STOP);
 }
 
+/* A robot that stands against a command that moves, in a stop as well: found in the tenth cycle, not before,
+ * and as long as the command moves. One that follows a cycle or two behind never is. */
+static void test_a_robot_that_stands_is_found(void **state) {
+    (void)state;
+    for (int n = 0; n < 3; n++) { /* stands; follows; stands while it is braked */
+        ff_rsi_sen sen;
+        if (n > 0) {
+            end(NULL);
+            begin(NULL);
+        }
+        meet();
+        double x = 0.0, led = 0.0;
+        int first = -1, last = -1, moves = -1;
+        for (int k = 0; k < 120; k++) {
+            send_telegram(0, n == 1 ? x : 0.0, 1.0);
+            assert_int_equal(station.wait(station.self, &sample), FF_OK);
+            const bool found = sample.found.code == FF_TRIP_STANDS;
+            assert_int_equal(found, sample.body[0].device.stands);
+            if (found && first < 0) {
+                first = k;
+                assert_true(sample.found.value > 1e-4);
+                assert_near(sample.found.limit, 0.1 * sample.found.value, 1e-12);
+            }
+            last = found ? k : last;
+            led += k < 60 ? 0.05 * plan.cycle : 0.0;
+            if (n == 2 && k >= 20)
+                write_command(0.0, 0);
+            else
+                write_command(led, 1u | (n == 2 ? 0u : (unsigned)FF_LED_AHEAD));
+            take_answer(&sen);
+            ff_arm_joints joints = network.body[0].axes.sent;
+            const double now = ff_arm_forward(&plan.body[0].arm, &joints).p.x - park.p.x;
+            if (moves < 0 && now > 1e-6)
+                moves = k;
+            x = now;
+        }
+        assert_true(moves >= 0 && (n == 1) == (first < 0));
+        if (n == 1)
+            continue;
+        /* eight cycles of it, two behind (its delay) to three later, seen twice: from the command on */
+        assert_true(first - moves >= 9 && first - moves <= 22);
+        if (n == 0)
+            assert_true(last >= 60 && last < 80); /* it is led until then */
+        assert_true(last < 119);
+    }
+}
+
 static void test_silence(void **state) {
     (void)state;
     meet();
@@ -578,6 +626,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_every_record_is_judged, begin, end),
         cmocka_unit_test_setup_teardown(test_ticks_of_the_controllers_clock, begin, end),
         cmocka_unit_test_setup_teardown(test_cartesian_turn, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_robot_that_stands_is_found, begin, end),
         cmocka_unit_test_setup_teardown(test_the_controllers_signals, begin, end),
         cmocka_unit_test_setup_teardown(test_heartbeat, begin, end),
         cmocka_unit_test_setup_teardown(test_a_jump_of_the_counter_does_not_accept_a_late_answer, begin, end),
