@@ -62,6 +62,7 @@ struct ff_live {
     char host[64], url[96];
     bool loopback;
     int port;
+    int loop_cpu;       /* as configured */
     ff_columns columns; /* of a scenario */
     int count;          /* columns */
     int gauges;

@@ -97,6 +97,7 @@ typedef struct ff_live_config {
     ff_live_parameter parameter[FF_LIVE_MAX_PARAMETERS];
     int gauges;      /* numbers that come with each row, for limits that no column shows */
     size_t capacity; /* rows in the ring; 0: 1024 */
+    int loop_cpu;    /* 1 + the CPU of a real-time loop: the server's thread keeps off it; 0: none */
 } ff_live_config;
 
 typedef struct ff_live_info {

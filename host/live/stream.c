@@ -616,6 +616,7 @@ ff_status ff_live_start(const ff_live_config *config, ff_live **out, char *messa
     live->open = config->open;
     live->guarded = config->guarded;
     live->control = config->control;
+    live->loop_cpu = config->loop_cpu;
     live->rows = config->scenario != NULL;
     live->count = config->columns;
     live->gauges = live->rows ? config->gauges : 0;

@@ -33,13 +33,18 @@ void ff_rights_release(ff_rights *rights) {
     rights->latency_fd = -1;
 }
 
-void ff_rights_take(int priority, int cpu, bool awake, ff_rights *rights) {
-    *rights = (ff_rights){.cpu = cpu};
+int ff_rights_cpu(int cpu) {
     cpu_set_t set;
     if (cpu < 0 && sched_getaffinity(0, sizeof set, &set) == 0)
         for (int i = 0; i < CPU_SETSIZE; i++)
             if (CPU_ISSET((size_t)i, &set))
-                rights->cpu = i;
+                cpu = i;
+    return cpu;
+}
+
+void ff_rights_take(int priority, int cpu, bool awake, ff_rights *rights) {
+    *rights = (ff_rights){.cpu = ff_rights_cpu(cpu)};
+    cpu_set_t set;
     if (rights->cpu >= 0) {
         CPU_ZERO(&set);
         CPU_SET((size_t)rights->cpu, &set);

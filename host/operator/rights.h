@@ -14,6 +14,8 @@ typedef struct ff_rights {
     char missing[200]; /* one sentence when something was refused; else empty */
 } ff_rights;
 
+/* The CPU of a real-time thread: `cpu`, or, below 0, the last one that this thread may use; -1: not known. */
+int ff_rights_cpu(int cpu);
 /* For the calling thread: SCHED_FIFO at `priority`, CPU affinity (cpu < 0: the last one allowed), all memory
  * locked, the stack touched. `awake` asks the kernel, for the whole computer, to wake without delay: no idle
  * state that takes longer to leave than zero (/dev/cpu_dma_latency, held until ff_rights_release). What is

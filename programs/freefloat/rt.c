@@ -17,6 +17,7 @@
 #include "text/clock.h"
 #include "text/json.h"
 #include "operator/operator.h"
+#include "operator/rights.h"
 #include "operator/selftest.h"
 #include "show.h"
 
@@ -309,7 +310,8 @@ static int start_live(desk *d, const ff_scenario *scenario) {
                                    .open = FF_LIVE_BIT(FF_LIVE_HOLD) | FF_LIVE_BIT(FF_LIVE_STOP) |
                                            FF_LIVE_BIT(FF_LIVE_RETREAT),
                                    .guarded = FF_LIVE_BIT(FF_LIVE_ZERO) | FF_LIVE_BIT(FF_LIVE_SET),
-                                   .control = d->control};
+                                   .control = d->control,
+                                   .loop_cpu = 1 + ff_rights_cpu(d->options.cpu)};
         ff_tuning_list(scenario, true, &d->table);
         ff_live_parameters(&d->table, config);
         add_levels(d, scenario, config);

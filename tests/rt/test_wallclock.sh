@@ -30,7 +30,7 @@ killed_loop() {
   fault "loop-killed, from: 0.6" "--timeout 100" "${calm[@]}" --log mcap
   [ $got -eq 137 ] && grep -q "too many late answers" facility.txt || fail "killed loop: exit $got: $(cat facility.txt)"
   [ ! -e out/summary.json ] || fail "a killed loop wrote its summary"
-  "$FREEFLOAT" replay out/log.mcap | grep -q "cut off" || fail "the killed loop's log: $("$FREEFLOAT" replay out/log.mcap 2>&1)"
+  "$FREEFLOAT" replay out/log.mcap 2>&1 | grep -q "cut off" || fail "the killed loop's log: $("$FREEFLOAT" replay out/log.mcap 2>&1)"
 }
 
 # for a second, as a stalled computer would; the controller gives up before

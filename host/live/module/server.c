@@ -1,4 +1,5 @@
 /* The module live: the page and its WebSocket by libwebsockets, in one thread of its own. */
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -475,8 +476,21 @@ static int callback(struct lws *wsi, enum lws_callback_reasons reason, void *use
     }
 }
 
+/* What a socket sends over the network's stack is worked off on the sender's CPU, before any thread there:
+ * not on the loop's. */
+static void keep_off(int cpu) {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        return;
+    CPU_CLR((size_t)cpu, &set);
+    if (CPU_COUNT(&set) > 0)
+        sched_setaffinity(0, sizeof set, &set); /* refused: it runs where it may */
+}
+
 static void *serve(void *self) {
     server *s = self;
+    if (s->live->loop_cpu > 0)
+        keep_off(s->live->loop_cpu - 1);
     lws_sul_schedule(s->context, 0, &s->tick, on_tick, 1);
     while (lws_service(s->context, 0) >= 0)
         if (atomic_load(&s->stop) && ask->now() > s->stop_at)
