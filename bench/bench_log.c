@@ -23,25 +23,41 @@ static double cpu_ns(void) {
     return bench_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
+/* Rows are taken in batches: reading the clock takes as long as a part of a row. */
+enum { BATCH = 50 };
 static ff_sink inner;
 static double spent;
 static long rows;
+static int held;
 
-static ff_status timed_row(void *self, const ff_row *row) {
+static ff_status flush_rows(const ff_row *row) {
+    static ff_row batch[BATCH];
+    if (row)
+        batch[held++] = *row;
+    if (held < BATCH && row)
+        return FF_OK;
+    ff_status status = FF_OK;
     const double begin = cpu_ns();
-    const ff_status status = inner.row(self, row);
+    for (int i = 0; i < held && status == FF_OK; i++)
+        status = inner.row(inner.self, &batch[i]);
     spent += cpu_ns() - begin;
-    rows++;
+    rows += held;
+    held = 0;
     return status;
 }
 
+static ff_status timed_row(void *self, const ff_row *row) {
+    (void)self;
+    return flush_rows(row);
+}
+
 static void run_into(const ff_scenario *scenario) {
-    ff_sink sink = inner;
+    const ff_sink sink = {.row = timed_row};
     ff_run_result result;
-    sink.row = timed_row;
     spent = 0.0;
     rows = 0;
     ff_run(scenario, &(ff_run_options){.sinks = &sink, .count = 1}, &result);
+    flush_rows(NULL);
 }
 
 /* [ns] a row */

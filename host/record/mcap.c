@@ -2,7 +2,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -11,61 +10,6 @@
 bool ff_mcap_text_equal(ff_mcap_text text, const char *other) {
     const size_t size = strlen(other);
     return text.size == size && memcmp(text.at, other, size) == 0;
-}
-
-/* ------------------------------------------------------------------------------------------------- CRC -- */
-
-/* Eight bytes at a time: table[n] holds a byte's share with n more bytes behind it. */
-static uint32_t crc_table[8][256];
-static pthread_once_t crc_once = PTHREAD_ONCE_INIT;
-
-static void crc_fill(void) {
-    for (uint32_t i = 0; i < 256; i++) {
-        uint32_t c = i;
-        for (int k = 0; k < 8; k++)
-            c = c & 1 ? 0xedb88320u ^ (c >> 1) : c >> 1;
-        crc_table[0][i] = c;
-    }
-    for (int n = 1; n < 8; n++)
-        for (int i = 0; i < 256; i++)
-            crc_table[n][i] = crc_table[n - 1][i] >> 8 ^ crc_table[0][crc_table[n - 1][i] & 0xff];
-}
-
-uint32_t ff_mcap_crc32(uint32_t crc, const void *bytes, size_t size) {
-    const uint8_t *at = bytes;
-    pthread_once(&crc_once, crc_fill);
-    crc = ~crc;
-    for (; size >= 8; size -= 8, at += 8) {
-        const uint32_t low =
-            crc ^ ((uint32_t)at[0] | (uint32_t)at[1] << 8 | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24);
-        crc = crc_table[7][low & 0xff] ^ crc_table[6][low >> 8 & 0xff] ^ crc_table[5][low >> 16 & 0xff] ^
-              crc_table[4][low >> 24] ^ crc_table[3][at[4]] ^ crc_table[2][at[5]] ^ crc_table[1][at[6]] ^
-              crc_table[0][at[7]];
-    }
-    for (; size > 0; size--, at++)
-        crc = crc_table[0][(crc ^ *at) & 0xff] ^ (crc >> 8);
-    return ~crc;
-}
-
-/* Polynomials over the bits, the first one the highest power: a b modulo CRC-32's own. */
-static uint32_t crc_times(uint32_t a, uint32_t b) {
-    uint32_t product = 0;
-    for (uint32_t bit = 0x80000000u; bit; bit >>= 1) {
-        if (a & bit)
-            product ^= b;
-        b = b & 1 ? 0xedb88320u ^ (b >> 1) : b >> 1;
-    }
-    return product;
-}
-
-uint32_t ff_mcap_crc32_join(uint32_t crc, uint32_t next, uint64_t size) {
-    uint32_t power = 0x80000000u, square = 0x00800000u; /* 1; x^8, a byte */
-    for (; size; size >>= 1) {
-        if (size & 1)
-            power = crc_times(power, square);
-        square = crc_times(square, square);
-    }
-    return crc_times(power, crc) ^ next;
 }
 
 /* ---------------------------------------------------------------------------------------- growing bytes --

@@ -13,7 +13,8 @@ double ff_profile_exponent(int law) {
     return n[law];
 }
 
-double ff_profile_shape(int law, double p) {
+/* The same, to be put in place where the law is known to the compiler. */
+static inline double shape(int law, double p) {
     if (law == 1)
         return p * sqrt(p);
     if (law == 3)
@@ -21,13 +22,21 @@ double ff_profile_shape(int law, double p) {
     return p;
 }
 
-double ff_profile_brake(int law, double depth, double p) {
+static inline double brake(int law, double depth, double p) {
     if (law == 0)
         return 1.0;
     if (law != FF_PROFILE_STEP)
-        return ff_profile_shape(law, p);
-    const double q = p < depth ? fmax(0.0, p) / depth : 1.0;
+        return shape(law, p);
+    const double q = p < depth ? (p > 0.0 ? p : 0.0) / depth : 1.0;
     return q * q * (3.0 - 2.0 * q);
+}
+
+double ff_profile_shape(int law, double p) {
+    return shape(law, p);
+}
+
+double ff_profile_brake(int law, double depth, double p) {
+    return brake(law, depth, p);
 }
 
 double ff_profile_force(const ff_profile *surface, double s, double v) {
@@ -44,7 +53,7 @@ typedef struct sums {
     double n, aa, ab, bb, af, bf, ff, before; /* before: f^2 of rows in front of the surface */
 } sums;
 
-static void add(sums *z, double a, double b, double f, double weight) {
+static inline void add(sums *z, double a, double b, double f, double weight) {
     z->n += weight;
     z->aa += weight * a * a;
     z->ab += weight * a * b;
@@ -59,33 +68,46 @@ typedef struct moments {
     double n, u, uu, v, vv, uv, f, uf, vf, ff;
 } moments;
 
-static void take_trial(const ff_profile_in *in, int law, const moments *deep, int stride, double x0,
-                       const int *edge, int edges, sums *z) {
-    *z = (sums){0};
-    if (law == 0) {
-        const double d = in->hi - x0;
-        z->n = deep->n;
-        z->aa = deep->uu + 2.0 * d * deep->u + d * d * deep->n;
-        z->ab = deep->uv + d * deep->v;
-        z->bb = deep->vv;
-        z->af = deep->uf + d * deep->f;
-        z->bf = deep->vf;
-        z->ff = deep->ff;
-    } else
-        for (int i = 0; i < in->rows; i += stride)
-            if (in->use[i] && in->s[i] > in->hi) {
-                const double p = in->s[i] - x0, g = ff_profile_shape(law, p);
-                add(z, g, ff_profile_brake(law, in->depth, p) * in->v[i], in->f[i], (double)stride);
-            }
+/* The rows of one law, summed beside what is there already. */
+static inline sums sum_rows(const ff_profile_in *in, int law, int stride, double x0, const int *edge,
+                            int edges, sums z) {
+    for (int i = 0; law && i < in->rows; i += stride)
+        if (in->use[i] && in->s[i] > in->hi) {
+            const double p = in->s[i] - x0;
+            add(&z, shape(law, p), brake(law, in->depth, p) * in->v[i], in->f[i], (double)stride);
+        }
     for (int e = 0; e < edges; e++) {
         const int i = edge[e];
         const double p = in->s[i] - x0;
-        if (p <= 0.0) {
-            z->before += in->f[i] * in->f[i];
-        } else {
-            const double g = ff_profile_shape(law, p);
-            add(z, g, ff_profile_brake(law, in->depth, p) * in->v[i], in->f[i], 1.0);
-        }
+        if (p <= 0.0)
+            z.before += in->f[i] * in->f[i];
+        else
+            add(&z, shape(law, p), brake(law, in->depth, p) * in->v[i], in->f[i], 1.0);
+    }
+    return z;
+}
+
+static sums take_trial(const ff_profile_in *in, int law, const moments *deep, int stride, double x0,
+                       const int *edge, int edges) {
+    const double d = in->hi - x0;
+    switch (law) {
+    case 0:
+        return sum_rows(in, 0, stride, x0, edge, edges,
+                        (sums){.n = deep->n,
+                               .aa = deep->uu + 2.0 * d * deep->u + d * d * deep->n,
+                               .ab = deep->uv + d * deep->v,
+                               .bb = deep->vv,
+                               .af = deep->uf + d * deep->f,
+                               .bf = deep->vf,
+                               .ff = deep->ff});
+    case 1:
+        return sum_rows(in, 1, stride, x0, edge, edges, (sums){0});
+    case 2:
+        return sum_rows(in, 2, stride, x0, edge, edges, (sums){0});
+    case 3:
+        return sum_rows(in, 3, stride, x0, edge, edges, (sums){0});
+    default:
+        return sum_rows(in, FF_PROFILE_STEP, stride, x0, edge, edges, (sums){0});
     }
 }
 
@@ -212,9 +234,8 @@ ff_profile_progress ff_profile_continue(const ff_profile_in *in, int law, ff_pro
         double least = FF_INF, behind = 0.0;
         int best = 0;
         for (int i = 0; i < FF_PROFILE_GRID; i++) {
-            sums z;
             x[i] = lo + (hi - lo) * (double)i / (FF_PROFILE_GRID - 1);
-            take_trial(in, law, &m, stride, x[i], edge, edges, &z);
+            const sums z = take_trial(in, law, &m, stride, x[i], edge, edges);
             J[i] = solve(in, law, &z, &trial);
             if (J[i] < least) {
                 least = J[i];
@@ -238,9 +259,8 @@ ff_profile_progress ff_profile_continue(const ff_profile_in *in, int law, ff_pro
             take_mean(x, J, least, sharp, first, last, &trial);
             double x0;
             if (kept < 9 && sharp > 1.0 && vertex(x, J, best, &x0)) { /* finer than the last grid */
-                sums z;
                 ff_profile at = trial;
-                take_trial(in, law, &m, stride, x0, edge, edges, &z);
+                const sums z = take_trial(in, law, &m, stride, x0, edge, edges);
                 if (solve(in, law, &z, &at) <= least)
                     trial.x0 = x0;
             }
@@ -249,8 +269,7 @@ ff_profile_progress ff_profile_continue(const ff_profile_in *in, int law, ff_pro
         search->lo = x[first > 0 ? first - 1 : 0];
         search->hi = x[last < FF_PROFILE_GRID - 1 ? last + 1 : FF_PROFILE_GRID - 1];
     }
-    sums z;
-    take_trial(in, law, &m, stride, trial.x0, edge, edges, &z);
+    const sums z = take_trial(in, law, &m, stride, trial.x0, edge, edges);
     trial.J = solve(in, law, &z, &trial);
     trial.law = law;
     trial.depth = in->depth;

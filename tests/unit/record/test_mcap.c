@@ -204,8 +204,8 @@ static void test_crc32(void **state) {
     ff_rng rng;
     ff_rng_seed(&rng, test_seed(), 3);
     for (int n = 0; n < 200; n++) {
-        uint8_t bytes[100];
-        const size_t size = (size_t)(101.0 * ff_rng_uniform(&rng)),
+        uint8_t bytes[300];
+        const size_t size = (size_t)(301.0 * ff_rng_uniform(&rng)),
                      cut = (size_t)((double)(size + 1) * ff_rng_uniform(&rng));
         uint32_t crc = 0xffffffffu;
         for (size_t i = 0; i < size; i++) {
