@@ -375,8 +375,8 @@ static void judge_rest(run *r, int i, long trip) {
  * tdpa has one observer for all bodies: one may gain what another has lost, the sum counts. damping knows the
  * satellite's velocity at the beginning of each cycle: half of what the force changes it by in the cycle is
  * not in its sum, (F T)^2/2m. While the sensor says what acts on it, no method but direct gains anything,
- * whatever wire and robot do, but the work of the true force in one cycle, which it knows only after that;
- * impact and fused also what they cannot know of the contact (`unknown`). */
+ * whatever wire and robot do, but the work of the true force in one cycle, or in those that may be missed,
+ * which it knows only after that; impact and fused also what they cannot know of the contact (`unknown`). */
 /* What a method that predicts cannot know of a contact [J], with samples T apart and noise of sd s:
  * - it sums F.V over samples, and may be stopped in the middle of the contact: of E0 sin^2(w t), the energy
  * of a contact of frequency w, the trapezoidal sum over its first half is off by T^2/12 (f'(a) - f'(b)) with
@@ -422,7 +422,9 @@ static void judge_energy(run *r, int i) {
         }
         work += strcmp(r->drawn.method, "damping") == 0 ? kicks : 0.0;
         E0 += own;
-        work += peak * sqrt(2.0 * (own + most) / r->drawn.body[j].mass) * r->drawn.cycle;
+        /* the force of a cycle is known after it, where telegrams are lost after as many as may be missed */
+        work += (hits(r) & HITS_WIRE ? 1 + MISSED : 1) * peak *
+                sqrt(2.0 * (own + most) / r->drawn.body[j].mass) * r->drawn.cycle;
     }
     const double v = sqrt(2.0 * (E0 + most) / b->mass), w = sqrt(2.0 * (E0 + most) / b->inertia);
     const char *method = r->drawn.method;

@@ -513,6 +513,22 @@ static void test_hold_stays(void **state) {
     assert_true(seen.rows < scenario.cycles);
 }
 
+/* A robot that was moved between the check and `arm` is not led back: FAULT, and nothing moves. */
+static void test_moved_before_arming(void **state) {
+    (void)state;
+    begin(0.0);
+    while (executive.guard.walk.state != FF_STATE_ZEROED) {
+        ff_executive_cycle(&executive);
+        attend(executive.guard.walk.state != FF_STATE_ZEROED);
+    }
+    desk.at.p.y += 1.1e-3;
+    end(true);
+    assert_int_equal(result.safety.cause.code, FF_TRIP_START);
+    assert_near(result.safety.cause.value, 1.1, 1e-6);
+    assert_int_equal(result.safety.state, FF_STATE_FAULT);
+    assert_int_equal(desk.leads, 0);
+}
+
 /* A robot that stood is led back to where it stands; a trip in the run-up ends the run before its first row.
  */
 static void test_standing_robot(void **state) {
@@ -544,6 +560,7 @@ int main(void) {
         cmocka_unit_test(test_silence),
         cmocka_unit_test(test_hold_stays),
         cmocka_unit_test(test_standing_robot),
+        cmocka_unit_test(test_moved_before_arming),
         cmocka_unit_test(test_telegrams_lost_before_the_start),
         cmocka_unit_test(test_before_the_devices_speak),
         cmocka_unit_test(test_a_station_that_stops_waiting),
