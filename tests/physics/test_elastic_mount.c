@@ -27,11 +27,8 @@ static void load_wall(double mass, double frequency, double noise, bool known) {
              "  body: {mass: 200, inertia: [20, 20, 20], velocity: [0.05, 0, 0], robot: {kind: delay, delay: "
              "0.04},\n"
              "         sensor: {kind: noisy, force_noise: %g}, mockup: {mass: %g%s}, limits: {acceleration: "
-             "1e6, jerk: 1e9}}
-"
-             "contacts:
-  - {name: right, kind: wall, body: body, at: [%.9g, 0, 0], normal: [-1, 0, 0],
-"
+             "1e6, jerk: 1e9}}\n"
+             "contacts:\n  - {name: right, kind: wall, body: body, at: [%.9g, 0, 0], normal: [-1, 0, 0],\n"
              "     stiffness: 20000, damping: 280}\n",
              noise, mass, mount, 0.05 + farther);
     load(text);

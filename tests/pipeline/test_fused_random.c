@@ -400,8 +400,11 @@ static tally run_family(const family *f, uint64_t seed, int contacts) {
             say(&t, "fused: {%s}\n", getenv("FF_FUSED"));
         char message[256] = "", warnings[512] = "";
         if (ff_scenario_parse("text", t.at, t.used, NULL, &scenario, message, sizeof message, warnings,
-                              sizeof warnings) != FF_OK)
+                              sizeof warnings) != FF_OK) {
+            if (strstr(message, "compressed"))
+                continue; /* the tip turned into the wall before the run begins: another draw */
             fail_msg("%s\n%s", message, t.at);
+        }
         outcome *o = &all[y.contacts];
         if (!judge(f, &d, o))
             continue;
