@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """load.py FREEFLOAT SCENARIO RSI ATI HTTP SECONDS PAIRS VIEWERS HOSTILE: a 1 kHz rt run with a live page, in turn without and with a crowd
-on the page, and what the crowd costs: the p99 of the cycle (computing, input and output) and of its wake-up, and how long the operator waits
+on the page, and what the crowd costs (PAIRS 0: once with a crowd, no figures): the p99 of the cycle (computing, input and output) and of its wake-up, and how long the operator waits
 for the answer to an order. Some of the crowd are hostile: they never read, send what is too large, say nothing, ask for HTTP/2."""
 import base64, json, os, selectors, socket, struct, subprocess, sys, tempfile, threading, time
 
@@ -137,10 +137,19 @@ def quantile(values, q):
     return values[min(len(values) - 1, int(q * len(values)))]
 
 
+def as_a_controller():
+    """The facility stands for a robot's controller: nothing here delays it."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
+    except OSError:
+        pass
+
+
 def one(crowded):
     with tempfile.TemporaryDirectory() as folder:
         quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
-        facility = subprocess.Popen([freefloat, "facility", scenario, "--once", "--timeout", "5000"] + PORTS + SETS, stderr=subprocess.DEVNULL, **quiet)
+        facility = subprocess.Popen([freefloat, "facility", scenario, "--once", "--timeout", "5000"] + PORTS + SETS, stderr=subprocess.DEVNULL,
+                                    preexec_fn=as_a_controller, **quiet)
         rt = subprocess.Popen([freefloat, "rt", scenario, "--arm", "--out", folder + "/o", "--log", "none", "--live", "127.0.0.1:0", "--control"] + PORTS + SETS + CALM,
                               stderr=subprocess.PIPE, **quiet)
         try:
@@ -193,14 +202,16 @@ def one(crowded):
 # The viewers stand for other computers: their own work is kept off the loop's processor.
 cpus = sorted(os.sched_getaffinity(0))
 found = {False: [], True: []}
-for _ in range(pairs):
-    for crowded in (False, True):
+for _ in range(max(pairs, 1)):
+    for crowded in (False, True)[not pairs:]:
         r = one(crowded)
         found[crowded].append(r)
         print("%s: p99 of the wake-up %.0f us, of computing and input and output %.0f us; slowest of %d orders %.0f ms, in after %d tries; %d cycles missed; load %.1f" %
               ("crowd" if crowded else "alone", r["wake"], r["work"], r["orders"], r["order"], r["tries"], r["missed"], os.getloadavg()[0]), flush=True)
-cycle = {c: quantile([r["wake"] + r["work"] for r in found[c]], 0.5) for c in found}
 slowest = max(r["order"] for r in found[True])
+if not pairs:  # a busy machine: no figures
+    sys.exit(0 if found[True][0]["orders"] and slowest < 5000 else 1)
+cycle = {c: quantile([r["wake"] + r["work"] for r in found[c]], 0.5) for c in found}
 print("from the wake-up's time to the answer sent, p99, median of %d: %.0f us alone, %.0f us beside the crowd: %.2f times; slowest order %.0f ms" %
       (pairs, cycle[False], cycle[True], cycle[True] / cycle[False], slowest))
 sys.exit(0 if cycle[True] <= 1.1 * cycle[False] and slowest <= 100 else 1)
