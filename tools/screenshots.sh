@@ -5,7 +5,7 @@
 out=$(realpath -m "${1:-$root/docs/images}")
 mkdir -p "$out"
 scenario=$root/scenarios/deos-client.yaml
-"$freefloat" run "$scenario" --quiet --log none --out "$scratch/run"
-"$freefloat" compare "$scenario" --methods ideal,direct,tdpa --quiet --log none --out "$scratch/compare"
-"$freefloat" analyze delay-margin "$scenario" --map 9 --methods direct,tdpa,damping --quiet --out "$scratch/margin"
+"$freefloat" run "$scenario" --method fused --quiet --log none --out "$scratch/run"
+"$freefloat" compare "$scenario" --methods ideal,direct,tdpa,damping,impact,fused --quiet --log none --out "$scratch/compare"
+"$freefloat" analyze delay-margin "$scenario" --map 9 --methods direct,damping,fused --quiet --out "$scratch/margin"
 node "$root/tests/web/screenshots.mjs" "$scratch" "$out" "$freefloat" "$scenario"
