@@ -470,6 +470,19 @@ static void test_a_jump_of_the_counter_does_not_accept_a_late_answer(void **stat
     assert_near(ff_vec3_norm(network.body[0].output.velocity.v), 0.0, 0.0);
 }
 
+/* What is shown on the pendant goes with one answer. */
+static void test_a_text_is_shown_once(void **state) {
+    (void)state;
+    ff_rsi_sen sen;
+    meet();
+    station.show(station.self, 0, "push +x");
+    stand(&sen);
+    assert_true(sen.has_text);
+    assert_string_equal(sen.text, "push +x");
+    stand(&sen);
+    assert_false(sen.has_text);
+}
+
 static void test_strangers_and_garbage(void **state) {
     (void)state;
     char message[128];
@@ -634,6 +647,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_delay_counts_what_was_lost, begin, end),
         cmocka_unit_test_setup_teardown(test_every_record_is_judged, begin, end),
         cmocka_unit_test_setup_teardown(test_ticks_of_the_controllers_clock, begin, end),
+        cmocka_unit_test_setup_teardown(test_a_text_is_shown_once, begin, end),
         cmocka_unit_test_setup_teardown(test_cartesian_turn, begin, end),
         cmocka_unit_test_setup_teardown(test_a_robot_that_stands_is_found, begin, end),
         cmocka_unit_test_setup_teardown(test_the_controllers_signals, begin, end),
