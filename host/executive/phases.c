@@ -6,10 +6,34 @@ static ff_state state_of(const ff_executive *e) {
     return e->guard.walk.state;
 }
 
+/* No sensor reports an error or is read further from where this standstill began than by a hand's push: one
+ * record of 300 N in a hundred would be 3 N of the zero. */
+static bool is_quiet(ff_executive *e) {
+    ff_preflight *p = e->phases.preflight;
+    for (int i = 0; i < e->scenario->satellites; i++) {
+        ff_preflight_body *b = &p->body[i];
+        const ff_wrench now = e->in.sensor[i].f_s;
+        if (p->renewing == 0)
+            b->began = now;
+        const ff_wrench off = ff_wrench_sub(now, b->began);
+        if (e->sample.body[i].device.health != FF_OK || !(ff_vec3_norm(off.f) <= b->threshold[0]) ||
+            !(ff_vec3_norm(off.t) <= b->threshold[1]))
+            return false;
+    }
+    return true;
+}
+
 /* While the operator decides, the standstill is measured again and again: what is armed is not older than
  * that. */
 static void stand_again(ff_executive *e) {
     ff_preflight *p = e->phases.preflight;
+    if (!is_quiet(e)) {
+        for (int i = 0; i < e->scenario->satellites; i++)
+            p->body[i].again = ff_wrench_zero();
+        p->renewing = 0;
+        p->renewed = false; /* `arm` waits for a quiet standstill */
+        return;
+    }
     const bool last = ++p->renewing == FF_PREFLIGHT_CYCLES;
     for (int i = 0; i < e->scenario->satellites; i++) {
         ff_preflight_body *b = &p->body[i];

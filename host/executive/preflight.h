@@ -24,7 +24,8 @@ typedef struct ff_preflight_body {
     ff_pose first;
     double apart, apart_angle, moved;
     ff_wrench again,
-        latest; /* [N], [N m] sensor frame: sum of a standstill after the check, mean of the last one */
+        latest;      /* [N], [N m] sensor frame: sum of a standstill after the check, mean of the last one */
+    ff_wrench began; /* the first reading of that standstill */
     /* the small motions */
     ff_trial trial;
     ff_trial_sample *sample;

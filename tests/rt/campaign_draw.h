@@ -84,8 +84,6 @@ typedef struct body_drawn {
     double stop[2];     /* accelerations of a stop */
     ff_vec3 box;
     double force, energy;
-    double omega; /* [rad/s] of its contact */
-    double noise; /* [N] sd of the sensor, on each axis */
 } body_drawn;
 
 typedef struct run_drawn {
@@ -96,7 +94,6 @@ typedef struct run_drawn {
     struct {
         int kind; /* of kinds_drawn */
         int body;
-        double value;
     } fault[FAULTS_MOST];
     uint64_t halt; /* the operator's stop, so many cycles after the first motion; 0: none */
     char text[4096];
@@ -161,8 +158,7 @@ static inline void draw_body(ff_rng *rng, run_drawn *r, int i, pen *satellites, 
     /* contacts that the check lets pass: omega tau below its bound */
     const double omega = fmin(between(rng, 0.05, direct ? 0.45 : 0.9) / (b->delay + r->cycle),
                               700.0 / (b->mass * speed)); /* and the sensor measures */
-    b->omega = omega;
-    b->noise = chance(rng, 0.5) ? 0.05 : 0.0;
+    const double noise = chance(rng, 0.5) ? 0.05 : 0.0;
     const double k = written(b->mass * omega * omega), c = written(between(rng, 0, 0.3) * b->mass * omega);
     const double peak = ff_vec3_norm(b->v) * b->mass * omega * exp(omega * (b->delay + r->cycle));
     const double speed_most = ff_vec3_norm(b->v), turn_most = ff_vec3_norm(b->w);
@@ -185,7 +181,7 @@ static inline void draw_body(ff_rng *rng, run_drawn *r, int i, pen *satellites, 
         "    robot: {kind: delay, delay: %.6g}, sensor: {kind: noisy, force_noise: %g, torque_noise: %g},\n  "
         "  ",
         i, b->mass, b->inertia, b->inertia, b->inertia, b->p.x, b->p.y, b->p.z, b->v.x, b->v.y, b->v.z,
-        b->w.x, b->w.y, b->w.z, b->delay, b->noise, chance(rng, 0.5) ? 0.005 : 0.0);
+        b->w.x, b->w.y, b->w.z, b->delay, noise, chance(rng, 0.5) ? 0.005 : 0.0);
     if (apart) {
         put(satellites, "limits: {");
         put_limits(satellites, b, true);
@@ -234,7 +230,6 @@ static inline void draw_faults(ff_rng *rng, run_drawn *r, pen *p) {
         if (kind->kind == FF_FAULT_FT_MIRRORED || kind->kind == FF_FAULT_FT_FLOOD ||
             kind->kind == FF_FAULT_FT_FAST)
             value = floor(value);
-        r->fault[n].value = value;
         /* often in the wake of the one before */
         const double from = n && chance(rng, 0.5) ? last + r->cycle * floor(by_ratio(rng, 1, 60))
                                                   : between(rng, 0.0, r->duration + 1.0);

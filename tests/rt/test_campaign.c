@@ -316,7 +316,8 @@ static void judge_rest(run *r, int i, long trip) {
     if (t->count < 4)
         return;
     step_of(&t->at[t->count - 2], &t->at[t->count - 1], d);
-    if (!(root(d[0]) <= 2.0 * grain[0]) || !(root(d[1]) <= 2.0 * grain[1]))
+    const bool begun_again = r->rt.trip.code == FF_TRIP_RESTART && r->rt.trip.body == i; /* not answered */
+    if (!begun_again && (!(root(d[0]) <= 2.0 * grain[0]) || !(root(d[1]) <= 2.0 * grain[1])))
         blame(r, "body%d is sent a motion of %.3g m, %.3g rad at the end", i, root(d[0]), root(d[1]));
     const double last =
         root(ff_vec3_sub(t->real[r->cycles - 1].p, t->real[r->cycles > 1 ? r->cycles - 2 : 0].p));
@@ -376,28 +377,7 @@ static void judge_rest(run *r, int i, long trip) {
  * satellite's velocity at the beginning of each cycle: half of what the force changes it by in the cycle is
  * not in its sum, (F T)^2/2m. While the sensor says what acts on it, no method but direct gains anything,
  * whatever wire and robot do, but the work of the true force in one cycle, or in those that may be missed,
- * which it knows only after that; impact and fused also what they cannot know of the contact (`unknown`). */
-/* What a method that predicts cannot know of a contact [J], with samples T apart and noise of sd s:
- * - it sums F.V over samples, and may be stopped in the middle of the contact: of E0 sin^2(w t), the energy
- * of a contact of frequency w, the trapezoidal sum over its first half is off by T^2/12 (f'(a) - f'(b)) with
- *   f = E0 w sin(2 w t), f' = +-2 E0 w^2: (w T)^2/3 E0;
- * - each sample's force is off by s: over the contact's time pi/w a sum of n = pi/(w T) independent errors
- *   s v T, s v sqrt(pi T/w), of which five;
- * - it sees the contact at five s: what the spring has by then, (5 s)^2/2k, k = m w^2.
- * The wire (1e-9 deg, 1e-6 N) is a thousandth of all that; the delay is measured, not believed. */
-static double unknown(const run *r, int i, double E0) {
-    const body_drawn *b = &r->drawn.body[i];
-    const double T = r->drawn.cycle, v = sqrt(2.0 * E0 / b->mass);
-    double harder = 1.0;
-    for (int n = 0; n < r->drawn.faults; n++)
-        if (kinds_drawn[r->drawn.fault[n].kind].kind == FF_FAULT_WALL_HARDER && r->drawn.fault[n].body == i)
-            harder = fmax(harder, r->drawn.fault[n].value);
-    const double w = b->omega * sqrt(harder), sampling = w * T * w * T / 3.0 * E0,
-                 noise = 5.0 * b->noise * v * sqrt(FF_PI / w * T), notices = 5.0 * b->noise,
-                 onset = notices * notices / (2.0 * b->mass * w * w);
-    return sampling + noise + onset;
-}
-
+ * which it knows only after that, and a thousandth. */
 static void judge_energy(run *r, int i) {
     const body_drawn *b = &r->drawn.body[i];
     const bool honest = !(hits(r) & (HITS_VALUE | HITS_RECORDS)), all = strcmp(r->drawn.method, "tdpa") == 0;
@@ -432,7 +412,7 @@ static void judge_energy(run *r, int i) {
                predicts = strcmp(method, "impact") == 0 || strcmp(method, "fused") == 0;
     const double limit =
         (passive || predicts) && honest
-            ? 1e-3 * E0 + (predicts ? unknown(r, i, E0) : 0.0) + work
+            ? 1e-3 * E0 + work
             : b->energy + (1 + MISSED) * b->force * (v + w) * r->drawn.cycle + (predicts ? E0 : 0.0);
     if (predicts && honest)
         r->gained = fmax(r->gained, most / limit);

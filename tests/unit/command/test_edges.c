@@ -416,6 +416,8 @@ static void test_axes_follow_and_lost_answers(void **state) {
     assert_int_equal(out.reason, FF_AXES_FOLLOW);
     const ff_pose made = ff_arm_forward(&arm, &joints);
     assert_vec3_near(made.p, pose.p, 1e-9);
+    for (int a = 0; a < 6; a++) /* each axis keeps its own speed */
+        assert_near(s.sent_rate.a[a], (joints.a[a] - at.a[a]) / T, 1e-12);
     ff_axes_confirm(&s, false, true); /* lost: it stands where it stood */
     assert_memory_equal(&s.at, &at, sizeof at);
     assert_true(s.rate.a[1] == 0.0);
@@ -428,7 +430,12 @@ static void test_axes_follow_and_lost_answers(void **state) {
     ff_axes_step(&arm, T, &s, &pose, &joints, &out);
     assert_int_equal(out.reason, FF_AXES_SPEED);
     assert_true(out.axis >= 1 && out.axis <= 6 && out.speed > out.limit);
-    assert_true(fabs(joints.a[1] - s.at.a[1]) <= fabs(T * s.rate.a[1]));
+    for (int a = 0; a < 6; a++) { /* and they brake together: the same share of each */
+        const double share = (joints.a[a] - s.at.a[a]) / (T * s.rate.a[a]);
+        assert_true(share >= 0.0 && share < 1.0);
+        assert_near(share, (joints.a[1] - s.at.a[1]) / (T * s.rate.a[1]), 1e-9);
+        assert_near(s.sent_rate.a[a], share * s.rate.a[a], 1e-12);
+    }
 }
 
 /* A carriage brakes with the axes and within its own deceleration; what is held repeats the joints and ends a

@@ -226,6 +226,10 @@ static void test_what_was_not_taken_is_planned_anew(void **state) {
         assert_int_equal(s.course[1].exact, taken && !stood);
         assert_int_equal(s.doubtful, !taken);
     }
+    ff_output_state s; /* where nothing was sent, nothing is in doubt */
+    ff_output_reset(&s, ff_pose_identity());
+    ff_output_confirm(&s, false, false);
+    assert_false(s.doubtful);
 }
 
 /* Where a stop from here would end, or turn if it brakes harder than it can let go in time: what the stop

@@ -250,7 +250,7 @@ static void test_bad_configurations(void **unused) {
         WORD(ff_rsi_controller_config, decimals, FF_TEXT_DECIMALS_MAX + 1),
         WORD(ff_rsi_controller_config, ipoc_step, 0),
         WORD(ff_rsi_controller_config, fields, FF_RSI_DELAY), /* neither pose nor axes */
-        WORD(ff_rsi_controller_config, fields, 128 | FF_RSI_RIST),
+        WORD(ff_rsi_controller_config, fields, 256 | FF_RSI_RIST),
         NUMBER(ff_rsi_controller_config, poscorr_lower_mm[2], 0.1),
         NUMBER(ff_rsi_controller_config, poscorr_upper_mm[0], -0.1),
         NUMBER(ff_rsi_controller_config, poscorr_rotation_deg, FF_NAN),

@@ -513,6 +513,32 @@ static void test_hold_stays(void **state) {
     assert_true(seen.rows < scenario.cycles);
 }
 
+/* What strikes the sensor for a cycle before `arm` is not in the zero: a quiet standstill is waited for. */
+static void test_the_zero_is_of_a_quiet_standstill(void **state) {
+    (void)state;
+    for (int n = 0; n < 2; n++) { /* nothing; a force */
+        begin(0.0);
+        desk.force = ff_vec3_make(0.25, -0.5, 1.0);
+        while (executive.guard.walk.state != FF_STATE_ZEROED) {
+            ff_executive_cycle(&executive);
+            attend(true);
+        }
+        int waited = 0;
+        for (; executive.guard.walk.state == FF_STATE_ZEROED && waited < 1000; waited++) {
+            const bool struck = waited == 50;
+            desk.force = ff_vec3_make(0.25 + (struck && n == 1 ? 150.0 : 0.0), -0.5, 1.0);
+            ff_executive_cycle(&executive);
+        }
+        ff_loop_calibration c;
+        ff_loop_calibrated(executive.loop.model, &c);
+        assert_vec3_near(c.sensor[0].bias_s.f, ff_vec3_make(0.25, -0.5, 1.0), 1e-12);
+        assert_vec3_near(c.sensor[0].bias_s.t, ff_vec3_zero(), 1e-12);
+        assert_true(n ? waited > 150 && waited < 155 : waited > 99 && waited < 103);
+        desk.stopped = true;
+        end(true);
+    }
+}
+
 /* A robot that was moved between the check and `arm` is not led back: FAULT, and nothing moves. */
 static void test_moved_before_arming(void **state) {
     (void)state;
@@ -561,6 +587,7 @@ int main(void) {
         cmocka_unit_test(test_hold_stays),
         cmocka_unit_test(test_standing_robot),
         cmocka_unit_test(test_moved_before_arming),
+        cmocka_unit_test(test_the_zero_is_of_a_quiet_standstill),
         cmocka_unit_test(test_telegrams_lost_before_the_start),
         cmocka_unit_test(test_before_the_devices_speak),
         cmocka_unit_test(test_a_station_that_stops_waiting),

@@ -752,6 +752,15 @@ static void test_output_stage_shares_box_and_braking(void **state) {
         const double far = path + 0.25 * v;
         assert_vec3_near(ff_stop_point(&c, BODY, &at), ff_vec3_make(1 + 0.6 * far, 1, 1 - 0.8 * far), 1e-12);
     }
+    /* a robot that lags passes it by a swing: of the stop's deceleration, of a slow motion less */
+    c.swing[BODY] = 0.01;
+    for (int n = 0; n < 3; n++) {
+        const double v = speed[n], path = v <= 0.0625 ? v * sqrt(v / 4.0) : 0.5 * v * (v / 0.5 + 0.5 / 4.0);
+        const ff_setpoint at = {.T = {.q = ff_quat_identity()}, .twist.v = ff_vec3_make(0, v, 0)};
+        assert_vec3_near(ff_stop_point(&c, BODY, &at),
+                         ff_vec3_make(0, path + 0.25 * v + fmin(0.01 * 0.5, 0.1 * v), 0), 1e-12);
+    }
+    c.swing[BODY] = 0.0;
     const ff_setpoint rests = {.T = {.q = ff_quat_identity(), .p = ff_vec3_make(3, 2, 1)}};
     assert_vec3_near(ff_stop_point(&c, BODY, &rests), rests.T.p, 0.0);
 }
