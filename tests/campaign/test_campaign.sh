@@ -164,7 +164,7 @@ expect 0 '"runs": 2000000000' "$FREEFLOAT" campaign many.yaml --dry-run --json -
 [ ! -e many ] || fail "a dry run wrote something"
 
 # samples that diverge are rows with their reason, and the campaign continues
-cp "$FF_SOURCE_DIR/scenarios/deos-client.yaml" deos.yaml
+{ cat "$FF_SOURCE_DIR/scenarios/deos-client.yaml"; echo "allow_penetration: true"; } > deos.yaml
 cat > d.yaml <<Y
 name: d
 base: deos.yaml

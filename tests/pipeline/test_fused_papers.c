@@ -170,7 +170,7 @@ static const char cone_text[] =
     "time: {cycle: 0.004, duration: 20}\n"
     "method: fused\n"
     "satellites:\n"
-    "  a: {mass: 250, inertia: [40, 50, 60], position: [-0.1, 0.05, 0], velocity: [0.05, 0, 0],\n"
+    "  a: {mass: 250, inertia: [40, 50, 60], position: [-0.11, 0.05, 0], velocity: [0.05, 0, 0],\n"
     "      points: {tip: [0.8, 0, 0]}, robot: {kind: delay, delay: 0.04}}\n"
     "  b: {mass: 600, inertia: [150, 160, 170], position: [1.05, 0, 0], robot: {kind: delay, delay: 0.04}}\n"
     "contacts:\n"
