@@ -77,7 +77,8 @@ static bool check_line(const ff_recording *r, size_t n, double *t) {
     for (int i = 0; i < r->columns; i++) {
         double value;
         at = number(at, end, i ? &value : t);
-        at += at && *at == '\r';
+        if (at && at < end && *at == '\r')
+            at++;
         if (!at || at == end || *at != (i + 1 < r->columns ? ',' : '\n'))
             return false;
         at++;
@@ -255,7 +256,8 @@ void ff_recording_row(ff_recording *r, size_t row, double *values) {
         values[i] = FF_NAN;
         at = at ? number(at, end, &values[i]) : NULL;
         values[i] = at ? values[i] : FF_NAN; /* it was changed since it was opened */
-        at += at && at < end;
+        if (at && at < end)
+            at++;
     }
 }
 

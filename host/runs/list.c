@@ -134,11 +134,25 @@ void ff_runs_free(ff_run_list *list) {
     *list = (ff_run_list){0};
 }
 
+/* A link is followed once: whatever is read then is of one run, also if another one is shown meanwhile. */
+static void follow(char path[FF_FILE_PATH]) {
+    char *place = realpath(path, NULL);
+    struct stat info;
+    if (place && strlen(place) < FF_FILE_PATH && lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
+        memcpy(path, place, strlen(place) + 1);
+    free(place);
+}
+
 bool ff_runs_find(const char *word, char path[FF_FILE_PATH]) {
     struct stat info;
     if (snprintf(path, FF_FILE_PATH, "%s", word) < FF_FILE_PATH && stat(path, &info) == 0 &&
-        S_ISDIR(info.st_mode))
+        S_ISDIR(info.st_mode)) {
+        for (size_t n = strlen(path); n > 1 && path[n - 1] == '/';
+             n--) /* behind it a link would be followed */
+            path[n - 1] = 0;
+        follow(path);
         return true;
+    }
     if (ff__run_join(path, FF_RUNS_ROOT, word) && strchr(word, '/') && stat(path, &info) == 0 &&
         S_ISDIR(info.st_mode))
         return true;

@@ -1,3 +1,4 @@
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,9 +48,11 @@ static char *report_data(const char *folder) {
     return data;
 }
 
-static int play(const char *folder, const char *address, bool quiet) {
-    char path[4400], message[4600] = "no memory";
+static int play(const char *title, const char *address, bool quiet) {
+    char path[4400], message[4600] = "no memory", place[PATH_MAX];
     ff_recording recording;
+    /* all of one run, also if out/NAME shows another one meanwhile */
+    const char *folder = realpath(title, place) ? place : title;
     snprintf(path, sizeof path, "%s/log.csv", folder);
     if (access(path, R_OK) != 0) {
         char other[4400];
@@ -73,7 +76,7 @@ static int play(const char *folder, const char *address, bool quiet) {
                                    .mode = "view",
                                    .columns = recording.columns,
                                    .names = (const char *const *)recording.name,
-                                   .title = folder,
+                                   .title = title,
                                    .document = document,
                                    .summary = summary,
                                    .begin = ff_recording_time(&recording, 0),

@@ -42,6 +42,8 @@ expect 1 "found cannot be read" "$FREEFLOAT" verify v --quiet
 expect 1 '"different": 1,' "$FREEFLOAT" verify v --json
 size=$(stat -c %s v/log.mcap); printf 'XXXX' | dd of=v/log.mcap bs=1 seek=$((size / 2)) conv=notrunc 2> /dev/null
 expect 1 "log log.mcap differs" "$FREEFLOAT" verify v
+# shellcheck disable=SC2086
+{ "$FREEFLOAT" run "$S" $short --quiet --method ideal --log mcap --out i; expect 0 "log.mcap replayed: nothing: the ideal reference has no loop" "$FREEFLOAT" verify i; }
 rm v/manifest.json
 expect 2 "has no manifest.json" "$FREEFLOAT" verify v; one_line
 expect 2 "no such run" "$FREEFLOAT" verify nobody; one_line

@@ -22,8 +22,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     ff_message_read_cycle(bytes, size, &time, &cycle, values, 64, &n);
     ff_message_read_state(bytes, size, &time, &small, text, sizeof text);
     ff_message_read_event(bytes, size, &time, &code, &small, text, sizeof text, &value, &limit);
-    ff_mcap_reader *r;
-    if (ff_mcap_reader_memory(bytes, size, &r) != FF_OK)
+    ff_mcap_reader *r; /* now from memory, now as a file */
+    if ((size % 8 ? ff_mcap_reader_memory(bytes, size, &r)
+                  : ff_mcap_reader_open(fuzz_file("log.mcap", bytes, size), &r)) != FF_OK)
         return 0;
     size_t calls = 0;
     for (bool end = false; !end;) {
