@@ -1,7 +1,7 @@
 // The live page: what the loop does now, in words, in three dimensions and over the last seconds.
 import {h} from "./dom";
 import type {Contact, Geometry, Summary} from "./data";
-import {duration, exact, number, quantity, sentence, unitText, words} from "./format";
+import {duration, exact, number, quantity, relevant, sentence, unitText, words} from "./format";
 import {Link, type Event, type Hello, type Status} from "./link";
 import {plans} from "./plans";
 import {PlotGroup, type Line, type Panel} from "./plots";
@@ -615,7 +615,7 @@ class Page {
     bar.box.style.setProperty("--peak", `${Math.min(99.5, (100 * bar.peak) / bar.limit / 1.5)}%`);
     bar.box.className = `bar ${share > 1 ? "bad" : share > 0.8 ? "near" : "good"}`;
     bar.box.setAttribute("aria-valuenow", String(bar.now));
-    bar.value.textContent = `${number(bar.now)} of ${exact(Number(bar.limit.toPrecision(6)))}\u00a0${unitText(bar.unit)}`;
+    bar.value.textContent = `${number(relevant(bar.now, bar.limit))} of ${exact(Number(bar.limit.toPrecision(6)))}\u00a0${unitText(bar.unit)}`;
     bar.left.textContent = share > 1 ? `${quantity(bar.now - bar.limit, bar.unit)} too much` : `${quantity(bar.limit - bar.now, bar.unit)} left${bar.peak > bar.limit ? `; was ${number(bar.peak)}` : ""}`;
     bar.left.className = share > 1 ? "over" : "soft";
   }
