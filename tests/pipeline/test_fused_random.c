@@ -403,6 +403,8 @@ static tally run_family(const family *f, uint64_t seed, int contacts) {
                               sizeof warnings) != FF_OK)
             fail_msg("%s\n%s", message, t.at);
         outcome *o = &all[y.contacts];
+        if (strstr(warnings, "compressed")) /* a lever that spins may begin inside: no contact to compare */
+            continue;
         if (!judge(f, &d, o))
             continue;
         y.contacts++;

@@ -44,8 +44,7 @@ static double restitution_of(const fused_contact *c) {
 void ff__fused_budget(const fused_model *model, fused_state *state, const fused_contact *c, uint64_t k,
                       int body, double w, fused_report *r) {
     const fused_config *config = &model->config;
-    const double T = model->integrate.cycle, peak = fmax(c->force_max, 1e-9),
-                 noise = fused_noise_of(config, c);
+    const double peak = fmax(c->force_max, 1e-9), noise = fused_noise_of(config, c);
     const double rows = fmax(1.0, (double)r->samples), e = restitution_of(c);
     const ff_profile *s = &c->surface;
     double *sd = r->cause;
@@ -56,10 +55,8 @@ void ff__fused_budget(const fused_model *model, fused_state *state, const fused_
     const double offset = config->zero ? noise * sqrt(state->zero[c->a].P[0]) * 0.5 * FF_PI / peak : 0.0;
     sd[FUSED_BY_NOISE] =
         sqrt(bound * bound / square(1.0 + e) + turn * turn + offset * offset) * (c->b < 0 ? 1.0 : 1.4);
-    /* a wrong time is a wrong damping; a low pass is more than one */
-    const double late = fabs(config->skew) + config->sensor_lag;
-    sd[FUSED_BY_TIME] = 0.5 * FF_PI * w * e / (1.0 + e) * 0.035 * late +
-                        0.35 * square(w * config->sensor_lag) + (late > 0.0 ? 0.14 * square(w * T) : 0.0);
+    /* a wrong time is a wrong damping: delay and low pass are modelled, and believed to .4 % */
+    sd[FUSED_BY_TIME] = 0.004 * 0.5 * FF_PI * w * e / (1.0 + e) * (fabs(config->skew) + config->sensor_lag);
     /* the gears' motion is modelled: what that leaves grows with how much of the depth is theirs */
     const ff_vec3 n = c->b < 0 ? c->n : ff_quat_rotate(fused_at(state, c->b, k)->T_r.q, c->n);
     double give = c->torque ? 0.0 : give_of(state, c->a, c->r, n, k);

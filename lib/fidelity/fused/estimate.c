@@ -177,7 +177,10 @@ static void try_rival(const ff_profile_in *in, fused_state *state, fused_contact
 }
 
 /* The new estimate takes effect: rows and residuals. */
-static void commit(const fused_config *config, fused_state *state, fused_contact *c, uint64_t last) {
+static void commit(const fused_model *model, fused_state *state, fused_contact *c, uint64_t last) {
+    const fused_config *config = &model->config;
+    const ff_profile_channel *channel = ff__fused_channel(model, state, c);
+    fused_heard z = {0};
     c->n = c->next.n;
     c->r = c->next.r;
     c->surface = c->next.surface;
@@ -192,7 +195,7 @@ static void commit(const fused_config *config, fused_state *state, fused_contact
     const double least = fused_threshold(config, c);
     for (uint64_t i = c->row_from; i <= last; i++) {
         fused_row *const q = fused_row_of(c, i);
-        const double law = ff_profile_force(&c->surface, q->s, q->v);
+        const double law = ff__fused_law(channel, c, i, &z);
         q->residual =
             (law > 0.0 || q->f > least) && q->use != 2 && fused_sample_ok(state, c, i) ? q->f - law : 0.0;
     }
@@ -268,11 +271,12 @@ static bool take(fused_state *state, fused_contact *c, uint64_t last, int *work)
 }
 
 /* The rows are there: what the fit begins with. */
-static void prepare_fit(const fused_config *config, fused_state *state, fused_contact *c) {
+static void prepare_fit(const fused_model *model, fused_state *state, fused_contact *c) {
+    const fused_config *config = &model->config;
     const bool again = c->stage == TAKE_AGAIN;
     c->until = c->row - 1;
     if (!again)
-        ff__fused_choose_rows(config, state, c);
+        ff__fused_choose_rows(model, state, c);
     c->next.surface = again ? c->rival : c->surface;
     if (c->closing && c->passes > 0 && !again)
         c->next.surface.law = 0; /* friction may have mimicked another law */
@@ -292,7 +296,7 @@ static bool fit(const fused_model *model, fused_state *state, fused_contact *c, 
         return false;
     fused_table t;
     ff_profile_in in;
-    ff__fused_fill_table(model, c, &t, &in);
+    ff__fused_fill_table(model, state, c, &t, &in);
     *work -= (int)(c->until - c->row_from) / 2;
     if (c->stage != RIVAL) {
         if (c->search.level < 0)
@@ -345,8 +349,8 @@ static bool find_friction(const fused_model *model, fused_state *state, fused_co
 }
 
 /* The estimate is complete. */
-static void finish(const fused_config *config, fused_state *state, fused_contact *c, uint64_t last,
-                   uint64_t k, int *work) {
+static void finish(const fused_model *model, fused_state *state, fused_contact *c, uint64_t last, uint64_t k,
+                   int *work) {
     /* a replay that is past the onset has begun with the last estimate and must end with it, unless there
      * is little to repeat */
     if (*work <= 0 || (k - c->anchor > 24 &&
@@ -356,7 +360,7 @@ static void finish(const fused_config *config, fused_state *state, fused_contact
         begin_rows(c, TAKE_FIRST);
         return;
     }
-    commit(config, state, c, last);
+    commit(model, state, c, last);
     *work -= 3 * (int)(last - c->row_from);
     if (c->closing && c->passes > 0) {
         c->passes--;
@@ -383,7 +387,7 @@ void ff__fused_estimate(const fused_model *model, fused_state *state, fused_cont
     if (c->stage == TAKE || c->stage == TAKE_AGAIN) {
         if (!take(state, c, c->stage == TAKE ? last : c->until, work))
             return;
-        prepare_fit(config, state, c);
+        prepare_fit(model, state, c);
         *work -= 2 * (int)(c->until - c->row_from);
     }
     if ((c->stage == FIT || c->stage == FIT_AGAIN || c->stage == RIVAL) && !fit(model, state, c, work))
@@ -393,9 +397,9 @@ void ff__fused_estimate(const fused_model *model, fused_state *state, fused_cont
     if (c->stage == TAKE_FIRST) {
         if (!take(state, c, c->until, work))
             return;
-        ff__fused_choose_rows(config, state, c);
+        ff__fused_choose_rows(model, state, c);
         c->stage = COMMIT;
     }
     if (c->stage == COMMIT)
-        finish(config, state, c, last, k, work);
+        finish(model, state, c, last, k, work);
 }

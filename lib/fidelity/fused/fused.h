@@ -49,6 +49,9 @@ typedef struct fused_config {
 
 typedef struct fused_model {
     fused_config config;
+    bool hears; /* the force is late or passes a low pass, as is known: rows are of the robot now,
+                   and laws pass through the sensor's model before they are compared */
+    ff_profile_channel channel; /* that model */
     ff_integrate_config integrate;
     int bits; /* 1 << bits cycles of history */
     int bodies;
@@ -63,6 +66,7 @@ typedef struct fused_sample {
     ff_vec3 force;    /* [N] measured contact force, inertial */
     ff_vec3 torque;   /* [N m] about the CoM, body axes */
     bool valid;
+    bool hears;           /* rows are of the robot of this cycle: the sensor is modelled */
     ff_setpoint measured; /* robot as it was reported in this cycle */
     ff_wrench reading;    /* with the sensor's offset, body axes; where that is learnt */
 } fused_sample;
@@ -345,8 +349,13 @@ typedef struct fused_reach {
 /* The rows of an estimate side by side, as the profile wants them. */
 typedef struct fused_table {
     double s[FUSED_RING], v[FUSED_RING], f[FUSED_RING];
-    unsigned char use[FUSED_RING];
+    unsigned char use[FUSED_RING], gone[FUSED_RING];
 } fused_table;
+
+/* What the sensor would make of a surface's force, row after row. */
+typedef struct fused_heard {
+    double before, last, y; /* force of the row before; in and out of the low pass */
+} fused_heard;
 
 static inline ff__place fused_contact_place(const fused_contact *c) {
     return (ff__place){c->torque, c->a, c->b, c->n, c->r, NULL};
@@ -370,6 +379,11 @@ static inline fused_sample *fused_at(fused_state *state, int body, uint64_t k) {
 
 static inline fused_row *fused_row_of(const fused_contact *c, uint64_t k) {
     return (fused_row *)ff__ring_at(&c->rows, 0, 0) + (k & c->rows.mask);
+}
+
+/* The robot that a row is of. */
+static inline ff_rigid_state fused_row_robot(const fused_sample *x) {
+    return x->hears ? ff_setpoint_to_state(&x->measured) : fused_robot_of(x);
 }
 
 /* Samples that a replay or a fit may reach back. */
@@ -450,9 +464,12 @@ void ff__fused_add_place(const fused_config *config, fused_state *state, fused_c
                          const fused_reach *z, uint64_t i);
 void ff__fused_find_place(const fused_config *config, fused_state *state, fused_contact *c,
                           const fused_reach *z, uint64_t k);
-void ff__fused_fill_table(const fused_model *model, const fused_contact *c, fused_table *t,
-                          ff_profile_in *in);
-void ff__fused_choose_rows(const fused_config *config, fused_state *state, fused_contact *c);
+void ff__fused_fill_table(const fused_model *model, const fused_state *state, const fused_contact *c,
+                          fused_table *t, ff_profile_in *in);
+void ff__fused_choose_rows(const fused_model *model, fused_state *state, fused_contact *c);
+const ff_profile_channel *ff__fused_channel(const fused_model *model, const fused_state *state,
+                                            const fused_contact *c);
+double ff__fused_law(const ff_profile_channel *channel, const fused_contact *c, uint64_t i, fused_heard *z);
 void ff__fused_take_rows(fused_state *state, fused_contact *c, uint64_t k, int *work);
 
 /* friction.c */

@@ -309,7 +309,7 @@ static void test_report_says_what_is_outside(void **unused) {
                 S->contact[2].open = false;
                 S->contact[2].end = beyond ? c->anchor + 1 : c->anchor;
             }
-            /* linear in noise, skew (but for what any skew brings), friction, the root of the misfits, give
+            /* linear in noise, skew, friction, the root of the misfits, give
              */
             double part[2] = {0};
             for (int pass = 0; pass < 3; pass++) {
@@ -317,7 +317,7 @@ static void test_report_says_what_is_outside(void **unused) {
                 if (why == 2)
                     config->force_noise = x * 1e-3 * f;
                 if (why == 3)
-                    config->skew = -x * 1e-3;
+                    config->skew = -x * 5e-2;
                 if (why == 8)
                     c->mu = x * 0.1;
                 if (why == 9)
