@@ -70,6 +70,10 @@ void ff__fused_budget(const fused_model *model, fused_state *state, const fused_
         if (fused_beside(o, c) && (o->a == body || o->b == body))
             sd[FUSED_BY_OTHERS] = 0.03;
     }
+    if (c->joined) { /* they share the rows, and the replay takes them in turn in a sub-step */
+        sd[FUSED_BY_NOISE] *= 2.0;
+        sd[FUSED_BY_OTHERS] = c->exact ? 0.001 + 0.015 * w * model->integrate.cycle : 0.03;
+    }
     const double unit = fmax(noise, 1e-3 * peak), count = fmax(1.0, (double)(c->until - c->row_from + 1));
     const double along = s->valid ? square(unit / peak) * s->J / count - square(noise / peak) : 0.0;
     /* what a known mock-up leaves swings about zero within the contact: little of it is in the impulse */

@@ -25,7 +25,7 @@ static void begin_fit(const ff_profile_in *in, fused_contact *c, int stage) {
 
 /* Which other laws to try after the first fit. One at each estimate, rounds at growing distance; a long
  * contact has tried them all several times, a short one does so at its end. */
-static void choose_rivals(fused_contact *c, uint64_t k, bool final) {
+static void choose_rivals(const fused_state *state, fused_contact *c, uint64_t k, bool final) {
     const uint64_t age = k - c->detected;
     c->laws.left = 0;
     if (k >= c->laws.due && age >= 8 && c->laws.trial == 0) {
@@ -33,6 +33,8 @@ static void choose_rivals(fused_contact *c, uint64_t k, bool final) {
         c->laws.due = k + 4 + age / 2;
     }
     if (!c->next.surface.valid || (final && c->passes > 0))
+        return;
+    if (final && !ff__fused_lone(state, c)) /* those beside it are fitted with it next */
         return;
     if (final) {
         c->laws.left = 0x1eu;
@@ -305,7 +307,7 @@ static bool fit(const fused_model *model, fused_state *state, fused_contact *c, 
         if (ff_profile_continue(&in, law, &c->search, work, &c->next.surface) == FF_PROFILE_MORE)
             return false;
         if (c->stage == FIT) {
-            choose_rivals(c, c->until, c->closing);
+            choose_rivals(state, c, c->until, c->closing);
             begin_fit(&in, c, RIVAL);
         } else
             c->stage = FRICTION;
@@ -321,8 +323,12 @@ static bool fit(const fused_model *model, fused_state *state, fused_contact *c, 
 }
 
 /* False also where a friction was found: its rows and its surface come first. */
-static bool find_friction(const fused_model *model, fused_state *state, fused_contact *c, int *work) {
+static bool find_friction(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k,
+                          int *work) {
     const fused_config *config = &model->config;
+    if (c->next.surface.valid && config->random_estimates == 0 && c->mu == 0.0 && ff__fused_lone(state, c) &&
+        ff__fused_join_alone(model, state, c, k))
+        return false;
     const uint64_t age = c->until - c->detected;
     const double rows = (double)(c->until - c->row_from + 1);
     const bool may = c->next.surface.valid && config->random_estimates == 0 && !c->torque && age >= 8 &&
@@ -392,7 +398,7 @@ void ff__fused_estimate(const fused_model *model, fused_state *state, fused_cont
     }
     if ((c->stage == FIT || c->stage == FIT_AGAIN || c->stage == RIVAL) && !fit(model, state, c, work))
         return;
-    if (c->stage == FRICTION && !find_friction(model, state, c, work))
+    if (c->stage == FRICTION && !find_friction(model, state, c, k, work))
         return;
     if (c->stage == TAKE_FIRST) {
         if (!take(state, c, c->until, work))

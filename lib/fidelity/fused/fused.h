@@ -186,6 +186,37 @@ typedef struct fused_ending {
     bool abandoned;    /* ended for want of a force while the satellite was still inside */
 } fused_ending;
 
+/* Contacts of one body at one time, fitted together. */
+enum { FUSED_JOINT = 4, FUSED_JOINT_ALL = 8 * FUSED_JOINT };
+typedef struct fused_point {
+    ff_vec3 n, r;    /* as a contact's */
+    ff_vec3 at;      /* [m] inertial: depth is counted from here */
+    double x0, k, c; /* [m], [N/m], [N s/m] */
+} fused_point;
+typedef struct fused_system { /* sums of the normal equations at some points, and their misfit */
+    fused_point at[FUSED_JOINT];
+    double A[FUSED_JOINT_ALL * FUSED_JOINT_ALL], b[FUSED_JOINT_ALL];
+    double J;
+} fused_system;
+typedef struct fused_joint {
+    int stage;                    /* several.c; 0: none is under way */
+    int body, count;              /* contacts */
+    unsigned members;             /* bit mask of the records that they replace */
+    bool alone;                   /* one, that may be several */
+    uint64_t from, to, row;       /* rows; the next */
+    double peak, arm;             /* [N] largest force; [m] radius of gyration */
+    double unit, unit_t;          /* [N], [N m] that weigh a row */
+    double basis[FUSED_JOINT][6]; /* of the wrenches picked so far, */
+    uint64_t picked[FUSED_JOINT]; /* their rows */
+    double extreme;               /* of the rows looked at: the largest part outside their span */
+    uint64_t pick;                /* and its row */
+    double lambda;
+    int trials, start;
+    fused_point best[FUSED_JOINT]; /* of the starts so far, and its misfit */
+    double J_best;
+    fused_system now, trial;
+} fused_joint;
+
 /* One contact: along a normal at a point, or (kind torque) about an axis. */
 typedef struct fused_contact {
     bool open;
@@ -199,6 +230,9 @@ typedef struct fused_contact {
     ff_vec3 r;    /* [m] contact point, a's axes */
     double mu;    /* identified friction */
     double side;  /* part of the force's squares across the normal that nothing explains */
+    bool joined;  /* found together with those beside it */
+    bool exact;   /* and together they explain force and torque to the noise, or to .02 % of the force */
+    bool alone;   /* was looked at for being several, and is not */
     ff_profile surface;
     uint64_t anchor, detected, end; /* cycles */
     double mass;                    /* [kg] effective, along n at the contact point */
@@ -310,6 +344,7 @@ typedef struct fused_state {
     fused_wall wall[FUSED_WALLS];
     ff__replay replay[FF_MAX_BODIES];
     fused_contact contact[FUSED_CONTACTS];
+    fused_joint joint;
     ff__history history; /* of fused_sample; behind this struct lie the samples of each body, then the rows of
                             each contact */
 } fused_state;
@@ -321,7 +356,7 @@ enum {
     WORK_ROW = 24    /* a row along the normal */
 };
 /* An estimate goes through these; REST: none is under way. */
-enum { REST, PLACE, TAKE, FIT, RIVAL, FRICTION, TAKE_AGAIN, FIT_AGAIN, TAKE_FIRST, COMMIT, SETTLE };
+enum { REST, PLACE, TAKE, FIT, RIVAL, FRICTION, TAKE_AGAIN, FIT_AGAIN, TAKE_FIRST, COMMIT, SETTLE, JOINING };
 static const double force_least = 0.02;   /* [N] no force below it is a contact */
 static const double arm_longest = 3.0;    /* [m] a torque at a longer arm is a torque of its own */
 static const double torque_least = 0.003; /* [N m] */
@@ -482,6 +517,11 @@ bool ff__fused_settle_friction(const fused_model *model, fused_state *state, fus
 void ff__fused_estimate(const fused_model *model, fused_state *state, fused_contact *c, uint64_t last,
                         uint64_t k, int *work);
 
+/* several.c: contacts of a body at one time, together */
+bool ff__fused_join(const fused_model *model, fused_state *state, fused_contact *last, uint64_t k);
+bool ff__fused_join_alone(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k);
+void ff__fused_join_on(const fused_model *model, fused_state *state, uint64_t k);
+
 /* contact.c: beginning and end of a contact, remembered walls, the report */
 uint64_t ff__fused_group_anchor(const fused_state *state, unsigned group, uint64_t k);
 void ff__fused_begin(const fused_model *model, fused_state *state, int a, int b, bool torque, ff_vec3 n,
@@ -494,6 +534,8 @@ void ff__fused_finish(fused_state *state, fused_contact *c, uint64_t k);
 void ff__fused_absorb(fused_state *state, fused_contact *c);
 void ff__fused_part(fused_contact *c);
 void ff__fused_sweep(fused_state *state);
+void ff__fused_unite(const fused_model *model, fused_state *state, const fused_contact *last, uint64_t k);
+void ff__fused_conclude(const fused_model *model, fused_state *state, fused_contact *c);
 void ff__fused_work_on(const fused_model *model, fused_state *state, uint64_t k, int *work);
 
 /* budget.c: standard deviations by cause; w [rad/s] of the contact */

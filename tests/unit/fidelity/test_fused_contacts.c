@@ -624,10 +624,11 @@ static void test_two_that_were_one(void **unused) {
         do {
             int work = 6000;
             ff__fused_work_on(&bench_model, S, bench_newest(), &work);
+            ff__fused_join_on(&bench_model, S, bench_newest());
             ff_rigid_state robot[2];
             bench_at(&z, (double)S->history.count * BENCH_T, robot);
             bench_push(robot);
-        } while ((c->closing || cycles == 0) && ++cycles < 400);
+        } while ((c->closing || cycles == 0) && ++cycles < 700);
         assert_false(c->closing);
         assert_true(c->one.tried && !c->one.judged);
         if (!stands) {
