@@ -45,9 +45,9 @@ build-tests: setup
 	@mkdir -p build-test
 	@printf 'subdirs("%s")\n' $(CURDIR)/build $(CURDIR)/build-asan $(CURDIR)/build-tsan > build-test/CTestTestfile.cmake
 
-# Two tests more than cores: some sleep, and those in lock step wait for each other. With one more a quarter of the processor time was idle.
+# Three tests more than cores: some sleep, and those in lock step wait for each other. With two more a quarter of the processor time was idle.
 test: build-tests
-	ctest --test-dir build-test --output-on-failure -j $$(($(JOBS) + 2))
+	ctest --test-dir build-test --output-on-failure -j $$(($(JOBS) + 3))
 
 test-long: build-tests
 	FF_TEST_LONG=1 ctest --test-dir build-test --output-on-failure -j $(JOBS) --timeout 7200

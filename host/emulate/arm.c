@@ -138,51 +138,40 @@ static ff_status match_speed(pair *p) {
     return FF_OK;
 }
 
-static ff_status assemble(const ff_emulate_arms *arms, pair *p, char *message, size_t size) {
-    ff_emulate_arm robot = arms->robot, believed;
-    const size_t n = arms->task == FF_TREE_TASK_POSE ? 6 : 2, joints = (size_t)arms->target.links;
-    if ((size_t)robot.links != n) {
-        snprintf(message, size, "robot: %d links, allowed: %zu, as many as the task has coordinates",
-                 robot.links, n);
-        return FF_ERR_SIZE;
-    }
-    if (robot.flexible || robot.floating)
-        return ff_refuse(FF_ERR_ARGUMENT, message, size, "robot: allowed is a rigid arm on a fixed base");
-    ff_status status = build(&arms->target, arms->task, "target", &p->target, message, size);
-    if (status == FF_OK)
-        status = build(&robot, arms->task, "robot", &p->robot, message, size);
-    if (status != FF_OK)
-        return status;
-
-    ff_emulate_config *c = &p->c;
-    ff_emulate_default(c);
-    c->target = p->target.mechanism;
-    const size_t skip = arms->target.floating ? 7 : 0, base = arms->target.floating ? 6 : 0;
-    const size_t motor = arms->target.flexible ? joints : 0;
-    if (arms->target.floating) {
-        const ff_pose *T = &arms->target.base;
+/* Where the target starts, and how fast; its motors' torques. */
+static void start_target(const ff_emulate_arm *target, ff_emulate_config *c) {
+    const size_t skip = target->floating ? 7 : 0, base = target->floating ? 6 : 0,
+                 motor = target->flexible ? (size_t)target->links : 0;
+    if (target->floating) {
+        const ff_pose *T = &target->base;
         memcpy(c->q_s, (double[]){T->q.w, T->q.x, T->q.y, T->q.z, T->p.x, T->p.y, T->p.z},
                7 * sizeof *c->q_s);
     }
-    for (size_t i = 0; i < joints; i++) {
-        const ff_emulate_link *link = &arms->target.link[i];
+    for (size_t i = 0; i < (size_t)target->links; i++) {
+        const ff_emulate_link *link = &target->link[i];
         c->q_s[skip + i] = c->q_s[skip + motor + i] = link->start;
         c->v_s[base + i] = c->v_s[base + motor + i] = link->speed;
         c->torque[base + motor + i] = link->drive;
     }
-    for (size_t i = 0; i < n; i++)
-        c->q_r[i] = robot.link[i].start;
+}
+
+/* The robot shows the target's start: its base is put there unless it is given, then its joints. */
+static ff_status place_robot(ff_emulate_arm *robot, ff_tree_task task, pair *p, char *message, size_t size) {
+    ff_emulate_config *c = &p->c;
+    ff_status status = FF_OK;
+    for (int i = 0; i < robot->links; i++)
+        c->q_r[i] = robot->link[i].start;
     c->target.terms(&c->target, c->q_s, c->v_s, FF_TERMS_ALL, &p->a);
-    if (!robot.base_given) {
+    if (!robot->base_given) {
         const ff_mechanism *m = &p->robot.mechanism;
         m->terms(m, c->q_r, c->v_r, FF_TERMS_ALL, &p->b);
-        if (arms->task == FF_TREE_TASK_POSE)
-            robot.base =
-                ff_pose_mul(ff_pose_mul(p->a.pose.pose, ff_pose_inverse(p->b.pose.pose)), robot.base);
+        if (task == FF_TREE_TASK_POSE)
+            robot->base =
+                ff_pose_mul(ff_pose_mul(p->a.pose.pose, ff_pose_inverse(p->b.pose.pose)), robot->base);
         else
             for (int i = 0; i < 2; i++)
-                robot.base.p.a[i] += p->a.pose.x[i] - p->b.pose.x[i];
-        p->robot.shape.base = robot.base;
+                robot->base.p.a[i] += p->a.pose.x[i] - p->b.pose.x[i];
+        p->robot.shape.base = robot->base;
         status = ff_tree_mechanism_create(&p->robot.shape, &p->robot.mechanism);
     }
     c->robot = p->robot.mechanism;
@@ -196,6 +185,51 @@ static ff_status assemble(const ff_emulate_arms *arms, pair *p, char *message, s
             status == FF_ERR_SINGULAR
                 ? "the start pose is singular for the robot: choose other start angles or another base"
                 : "the robot cannot show the target's start pose: choose another base or start angles");
+    return FF_OK;
+}
+
+/* The target's joints hold the rates that the scenario gives, and yield to the force. */
+static void accommodate(const ff_emulate_arms *arms, pair *p) {
+    ff_emulate_accommodation *a = &p->accommodation;
+    *a = (ff_emulate_accommodation){.target = &p->c.target,
+                                    .terms = &p->scratch,
+                                    .accommodation = arms->compliance,
+                                    .gain = arms->gain,
+                                    .joints = (size_t)arms->target.links,
+                                    .rigid = !arms->target.flexible};
+    for (size_t i = 0; i < 3; i++)
+        if (arms->task == FF_TREE_TASK_POSE) {
+            a->rate[i] = arms->angular_rate.a[i];
+            a->rate[3 + i] = arms->rate.a[i];
+        } else if (i < 2) {
+            a->rate[i] = arms->rate.a[i];
+        }
+    p->c.motor = ff_emulate_accommodate;
+    p->c.motor_user = a;
+}
+
+static ff_status assemble(const ff_emulate_arms *arms, pair *p, char *message, size_t size) {
+    ff_emulate_arm robot = arms->robot, believed;
+    const size_t n = arms->task == FF_TREE_TASK_POSE ? 6 : 2;
+    if ((size_t)robot.links != n) {
+        snprintf(message, size, "robot: %d links, allowed: %zu, as many as the task has coordinates",
+                 robot.links, n);
+        return FF_ERR_SIZE;
+    }
+    if (robot.flexible || robot.floating)
+        return ff_refuse(FF_ERR_ARGUMENT, message, size, "robot: allowed is a rigid arm on a fixed base");
+    ff_status status = build(&arms->target, arms->task, "target", &p->target, message, size);
+    if (status == FF_OK)
+        status = build(&robot, arms->task, "robot", &p->robot, message, size);
+    if (status != FF_OK)
+        return status;
+    ff_emulate_config *c = &p->c;
+    ff_emulate_default(c);
+    c->target = p->target.mechanism;
+    start_target(&arms->target, c);
+    status = place_robot(&robot, arms->task, p, message, size);
+    if (status != FF_OK)
+        return status;
     believed = robot;
     believed.gravity = ff_vec3_scale(1.0 + arms->gravity_model_error, robot.gravity);
     for (int i = 0; i < believed.links; i++)
@@ -204,7 +238,6 @@ static ff_status assemble(const ff_emulate_arms *arms, pair *p, char *message, s
     if (status != FF_OK)
         return status;
     c->robot_model = p->believed.mechanism;
-
     c->emulation = arms->emulation;
     c->actuator.bandwidth = arms->actuator_bandwidth;
     c->actuator.delay = arms->actuator_delay;
@@ -218,24 +251,8 @@ static ff_status assemble(const ff_emulate_arms *arms, pair *p, char *message, s
     c->duration = arms->duration;
     c->cycle = arms->cycle;
     c->sampled = arms->sampled;
-    if (arms->accommodates) {
-        ff_emulate_accommodation *a = &p->accommodation;
-        *a = (ff_emulate_accommodation){.target = &c->target,
-                                        .terms = &p->scratch,
-                                        .accommodation = arms->compliance,
-                                        .gain = arms->gain,
-                                        .joints = joints,
-                                        .rigid = !arms->target.flexible};
-        for (size_t i = 0; i < 3; i++)
-            if (arms->task == FF_TREE_TASK_POSE) {
-                a->rate[i] = arms->angular_rate.a[i];
-                a->rate[3 + i] = arms->rate.a[i];
-            } else if (i < 2) {
-                a->rate[i] = arms->rate.a[i];
-            }
-        c->motor = ff_emulate_accommodate;
-        c->motor_user = a;
-    }
+    if (arms->accommodates)
+        accommodate(arms, p);
     return FF_OK;
 }
 

@@ -1,7 +1,55 @@
+/* One joint that emulates a flexible one: the scenario's numbers as mechanisms of host/emulate, warned of
+ * what the controller cannot do. */
 #include "study/contact_stability.h"
 #include "emulate/emulate.h"
 
 #include <stdio.h>
+
+/* The robot, and the robot as its controller believes it to be; the mechanisms point to it. */
+typedef struct single_joints {
+    ff_single_joint real, believed;
+} single_joints;
+
+static ff_status set_mechanisms(const ff_emulate_joint *joint, single_joints *robot, ff_emulate_config *c,
+                                char *message, size_t size) {
+    robot->real = (ff_single_joint){joint->robot_inertia, joint->target.length, joint->robot_friction,
+                                    joint->gravity_torque};
+    robot->believed = robot->real;
+    robot->believed.gravity_torque *= 1.0 + joint->gravity_model_error;
+    robot->believed.friction *= 1.0 + joint->friction_model_error;
+    ff_status status = ff_flexible_joint_mechanism(&joint->target, &c->target);
+    if (status != FF_OK) {
+        snprintf(message, size,
+                 "target: inertias and length must be > 0, stiffness, damping and friction >= 0");
+        return status;
+    }
+    status = ff_single_joint_mechanism(&robot->real, &c->robot);
+    if (status == FF_OK)
+        status = ff_single_joint_mechanism(&robot->believed, &c->robot_model);
+    if (status != FF_OK)
+        snprintf(message, size, "robot: inertia must be > 0, friction (also as believed) >= 0");
+    return status;
+}
+
+static ff_status set_wall(const ff_emulate_joint *joint, ff_emulate_config *c, char *message, size_t size) {
+    if (joint->wall_stiffness == 0.0)
+        return FF_OK;
+    c->wall = (ff_emulate_wall){.present = true,
+                                .at = {joint->wall_at},
+                                .normal = {-1.0},
+                                .stiffness = joint->wall_stiffness,
+                                .damping = joint->wall_damping};
+    if (!(joint->wall_at > 0.0)) {
+        snprintf(message, size, "wall: at is %g m, allowed is > 0, ahead of the arm's start", joint->wall_at);
+        return FF_ERR_ARGUMENT;
+    }
+    if (joint->wall_at > FF_PI * joint->target.length) {
+        snprintf(message, size, "wall: at is %g m, beyond half a turn of the link (%g m)", joint->wall_at,
+                 FF_PI * joint->target.length);
+        return FF_ERR_ARGUMENT;
+    }
+    return FF_OK;
+}
 
 static void warn(char *warnings, size_t size, size_t *used, const char *format, double a, double b,
                  double c) {
@@ -12,32 +60,63 @@ static void warn(char *warnings, size_t size, size_t *used, const char *format, 
         *used += (size_t)written;
 }
 
+/* An actuator slower than the controller, a contact that is not stable: one line each. */
+static void warn_of_gains(const ff_emulate_joint *joint, bool wall, char *warnings, size_t size) {
+    const double gv = joint->emulation.velocity_gain, gp = joint->emulation.position_gain;
+    size_t used = 0;
+    if (!(gv > 0.0 && gp > 0.0) || !(isfinite(joint->actuator_bandwidth) || joint->actuator_delay > 0.0))
+        return;
+    /* w_p = 2 G_p/G_v is the controller's bandwidth, (33). */
+    if (joint->actuator_bandwidth < 2.0 * gp / gv)
+        warn(warnings, size, &used, "actuator_bandwidth %.4g rad/s is below the controller's, %.4g rad/s\n",
+             joint->actuator_bandwidth, 2.0 * gp / gv, 0.0);
+    ff_contact_stability_config c;
+    ff_contact_stability stability;
+    ff_contact_stability_default(&c);
+    c.velocity_gain = gv;
+    c.position_gain = gp;
+    if (joint->actuator_delay > 0.0)
+        c.delay = joint->actuator_delay;
+    else
+        c.bandwidth = joint->actuator_bandwidth;
+    c.inertia_ratio = joint->target.link_inertia / joint->robot_inertia;
+    const double l = joint->target.length;
+    if (wall) {
+        c.robot_inertia = joint->robot_inertia / (l * l);
+        c.contact_stiffness = joint->wall_stiffness;
+        c.contact_damping = joint->wall_damping;
+    }
+    if (ff_contact_stability_analyze(&c, &stability, NULL, 0) == FF_OK && !stability.stable)
+        warn(warnings, size, &used,
+             "the contact is not stable: inertia ratio %.4g, stable from %.4g to %.4g\n", c.inertia_ratio,
+             stability.q_low, stability.q_high);
+}
+
+/* The task is an arc, length q: angles again. */
+static void give_angles(ff_emulate_result *result, double length) {
+    result->pose_error /= length;
+    result->constraint /= length;
+    result->clik_bound /= length;
+    for (size_t k = 0; k < result->samples; k++) {
+        ff_emulate_sample *s = &result->sample[k];
+        s->p_r[0] /= length;
+        s->p_direct[0] /= length;
+        s->pose_error[0] /= length;
+        s->constraint[0] /= length;
+    }
+}
+
 ff_status ff_emulate_joint_run(const ff_emulate_joint *joint, ff_emulate_result *result, char *message,
                                size_t size, char *warnings, size_t warnings_size) {
-    size_t used = 0;
     if (warnings && warnings_size)
         warnings[0] = '\0';
     *result = (ff_emulate_result){0};
-    const ff_single_joint robot = {joint->robot_inertia, joint->target.length, joint->robot_friction,
-                                   joint->gravity_torque};
-    ff_single_joint believed = robot;
-    believed.gravity_torque *= 1.0 + joint->gravity_model_error;
-    believed.friction *= 1.0 + joint->friction_model_error;
     ff_emulate_config c;
+    single_joints robot;
     ff_emulate_default(&c);
-    ff_status status = ff_flexible_joint_mechanism(&joint->target, &c.target);
-    if (status != FF_OK) {
-        snprintf(message, size,
-                 "target: inertias and length must be > 0, stiffness, damping and friction >= 0");
+    ff_status status = set_mechanisms(joint, &robot, &c, message, size);
+    if (status != FF_OK)
         return status;
-    }
-    status = ff_single_joint_mechanism(&robot, &c.robot);
-    if (status == FF_OK)
-        status = ff_single_joint_mechanism(&believed, &c.robot_model);
-    if (status != FF_OK) {
-        snprintf(message, size, "robot: inertia must be > 0, friction (also as believed) >= 0");
-        return status;
-    }
     c.emulation = joint->emulation;
     c.actuator.bandwidth = joint->actuator_bandwidth;
     c.actuator.delay = joint->actuator_delay;
@@ -60,66 +139,12 @@ ff_status ff_emulate_joint_run(const ff_emulate_joint *joint, ff_emulate_result 
     c.duration = joint->duration;
     c.cycle = joint->cycle;
     c.sampled = joint->sampled;
-    if (joint->wall_stiffness != 0.0) {
-        c.wall = (ff_emulate_wall){.present = true,
-                                   .at = {joint->wall_at},
-                                   .normal = {-1.0},
-                                   .stiffness = joint->wall_stiffness,
-                                   .damping = joint->wall_damping};
-        if (!(joint->wall_at > 0.0)) {
-            snprintf(message, size, "wall: at is %g m, allowed is > 0, ahead of the arm's start",
-                     joint->wall_at);
-            return FF_ERR_ARGUMENT;
-        }
-        if (joint->wall_at > FF_PI * joint->target.length) {
-            snprintf(message, size, "wall: at is %g m, beyond half a turn of the link (%g m)", joint->wall_at,
-                     FF_PI * joint->target.length);
-            return FF_ERR_ARGUMENT;
-        }
-    }
-
-    const double gv = joint->emulation.velocity_gain, gp = joint->emulation.position_gain;
-    if (warnings && gv > 0.0 && gp > 0.0 &&
-        (isfinite(joint->actuator_bandwidth) || joint->actuator_delay > 0.0)) {
-        /* w_p = 2 G_p/G_v is the controller's bandwidth, (33). */
-        if (joint->actuator_bandwidth < 2.0 * gp / gv)
-            warn(warnings, warnings_size, &used,
-                 "actuator_bandwidth %.4g rad/s is below the controller's, %.4g rad/s\n",
-                 joint->actuator_bandwidth, 2.0 * gp / gv, 0.0);
-        ff_contact_stability_config sc;
-        ff_contact_stability stability;
-        ff_contact_stability_default(&sc);
-        sc.velocity_gain = gv;
-        sc.position_gain = gp;
-        if (joint->actuator_delay > 0.0)
-            sc.delay = joint->actuator_delay;
-        else
-            sc.bandwidth = joint->actuator_bandwidth;
-        sc.inertia_ratio = joint->target.link_inertia / joint->robot_inertia;
-        const double l = joint->target.length;
-        if (c.wall.present) {
-            sc.robot_inertia = joint->robot_inertia / (l * l);
-            sc.contact_stiffness = joint->wall_stiffness;
-            sc.contact_damping = joint->wall_damping;
-        }
-        if (ff_contact_stability_analyze(&sc, &stability, NULL, 0) == FF_OK && !stability.stable)
-            warn(warnings, warnings_size, &used,
-                 "the contact is not stable: inertia ratio %.4g, stable from %.4g to %.4g\n",
-                 sc.inertia_ratio, stability.q_low, stability.q_high);
-    }
-
+    status = set_wall(joint, &c, message, size);
+    if (status != FF_OK)
+        return status;
+    if (warnings)
+        warn_of_gains(joint, c.wall.present, warnings, warnings_size);
     status = ff_emulate_run(&c, result, message, size);
-    /* The task is an arc, length*q: hand angles back. */
-    const double l = joint->target.length;
-    result->pose_error /= l;
-    result->constraint /= l;
-    result->clik_bound /= l;
-    for (size_t k = 0; k < result->samples; k++) {
-        ff_emulate_sample *s = &result->sample[k];
-        s->p_r[0] /= l;
-        s->p_direct[0] /= l;
-        s->pose_error[0] /= l;
-        s->constraint[0] /= l;
-    }
+    give_angles(result, joint->target.length);
     return status;
 }

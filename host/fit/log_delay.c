@@ -85,70 +85,69 @@ static double squares(const series *s, ff_log_lag lag, const double *theta) {
     return sum;
 }
 
-/* Levenberg-Marquardt; shape parameters (all but the delay) by their logarithm. Covariance in `cov`. */
-static double fit(const series *s, ff_log_lag lag, int n, double delay_max, double *theta, double *cov) {
+/* Normal equations of the step from theta: A = J^T J, g = J^T (x - model), J by differences, column by column
+ * in `jac`. */
+static void linearize(const series *s, ff_log_lag lag, int n, const double *theta, double *base, double *jac,
+                      double *A, double *g) {
     const size_t total = s->rows * SIGNALS, from = s->first * SIGNALS;
-    double *base = malloc((size_t)(n + 1) * total * sizeof *base);
-    if (!base)
-        return FF_NAN;
-    double *jac = base + total; /* column by column */
-    double damping = 1e-6, best = squares(s, lag, theta);
-    double A[PARAMETERS * PARAMETERS] = {0}, g[PARAMETERS] = {0};
-    for (int iteration = 0; iteration < 40; iteration++) {
-        model(s, lag, theta);
-        memcpy(base, s->out, total * sizeof *base);
-        for (int p = 0; p < n; p++) {
-            double other[PARAMETERS];
-            memcpy(other, theta, sizeof other);
-            const double step = p == 0 ? 1e-4 * s->cycle : 1e-6;
-            if (p == 0)
-                other[0] += step;
-            else
-                other[p] *= exp(step);
-            model(s, lag, other);
-            for (size_t i = from; i < total; i++)
-                jac[(size_t)p * total + i] = (s->out[i] - base[i]) / step;
-        }
-        for (int p = 0; p < n; p++) {
-            g[p] = 0.0;
-            for (size_t i = from; i < total; i++)
-                g[p] += jac[(size_t)p * total + i] * (s->x[i] - base[i]);
-            for (int q = 0; q < n; q++) {
-                A[p * n + q] = 0.0;
-                for (size_t i = from; i < total; i++)
-                    A[p * n + q] += jac[(size_t)p * total + i] * jac[(size_t)q * total + i];
-            }
-        }
-        bool moved = false;
-        for (int attempt = 0; attempt < 8 && !moved; attempt++) {
-            double B[PARAMETERS * PARAMETERS], d[PARAMETERS], other[PARAMETERS];
-            memcpy(B, A, sizeof B);
-            memcpy(d, g, sizeof d);
-            for (int p = 0; p < n; p++)
-                B[p * n + p] *= 1.0 + damping;
-            if (ff_cholesky_factor((size_t)n, B) != FF_OK)
-                break;
-            ff_cholesky_solve((size_t)n, B, d);
-            memcpy(other, theta, sizeof other);
-            other[0] = fmin(fmax(other[0] + d[0], 0.0), delay_max);
-            for (int p = 1; p < n; p++)
-                other[p] *= exp(fmin(fmax(d[p], -1.0), 1.0));
-            const double sum = squares(s, lag, other);
-            if (sum < best) {
-                moved = best - sum > 1e-13 * best;
-                best = sum;
-                memcpy(theta, other, sizeof other);
-                damping *= 0.2;
-                if (!moved)
-                    break;
-            } else {
-                damping = fmax(10.0 * damping, 1e-6);
-            }
-        }
-        if (!moved)
-            break;
+    model(s, lag, theta);
+    memcpy(base, s->out, total * sizeof *base);
+    for (int p = 0; p < n; p++) {
+        double other[PARAMETERS];
+        memcpy(other, theta, sizeof other);
+        const double step = p == 0 ? 1e-4 * s->cycle : 1e-6;
+        if (p == 0)
+            other[0] += step;
+        else
+            other[p] *= exp(step);
+        model(s, lag, other);
+        for (size_t i = from; i < total; i++)
+            jac[(size_t)p * total + i] = (s->out[i] - base[i]) / step;
     }
-    /* Residuals that are alike from row to row say less than their number. */
+    for (int p = 0; p < n; p++) {
+        g[p] = 0.0;
+        for (size_t i = from; i < total; i++)
+            g[p] += jac[(size_t)p * total + i] * (s->x[i] - base[i]);
+        for (int q = 0; q < n; q++) {
+            A[p * n + q] = 0.0;
+            for (size_t i = from; i < total; i++)
+                A[p * n + q] += jac[(size_t)p * total + i] * jac[(size_t)q * total + i];
+        }
+    }
+}
+
+/* One step that lessens the squares, damped until it does; false when there is none worth taking. */
+static bool improve(const series *s, ff_log_lag lag, int n, double delay_max, const double *A,
+                    const double *g, double *theta, double *damping, double *best) {
+    for (int attempt = 0; attempt < 8; attempt++) {
+        double B[PARAMETERS * PARAMETERS], d[PARAMETERS], other[PARAMETERS];
+        memcpy(B, A, sizeof B);
+        memcpy(d, g, sizeof d);
+        for (int p = 0; p < n; p++)
+            B[p * n + p] *= 1.0 + *damping;
+        if (ff_cholesky_factor((size_t)n, B) != FF_OK)
+            return false;
+        ff_cholesky_solve((size_t)n, B, d);
+        memcpy(other, theta, sizeof other);
+        other[0] = fmin(fmax(other[0] + d[0], 0.0), delay_max);
+        for (int p = 1; p < n; p++)
+            other[p] *= exp(fmin(fmax(d[p], -1.0), 1.0));
+        const double sum = squares(s, lag, other);
+        if (sum < *best) {
+            const bool moved = *best - sum > 1e-13 * *best;
+            *best = sum;
+            memcpy(theta, other, sizeof other);
+            *damping *= 0.2;
+            return moved;
+        }
+        *damping = fmax(10.0 * *damping, 1e-6);
+    }
+    return false;
+}
+
+/* Variances of theta. Residuals that are alike from row to row say less than their number. */
+static void judge(const series *s, ff_log_lag lag, int n, const double *theta, const double *A, double *cov) {
+    const size_t total = s->rows * SIGNALS, from = s->first * SIGNALS;
     model(s, lag, theta);
     double sum = 0.0, lagged = 0.0;
     for (size_t i = from; i < total; i++) {
@@ -170,6 +169,23 @@ static double fit(const series *s, ff_log_lag lag, int n, double delay_max, doub
             ff_cholesky_solve((size_t)n, L, e);
             cov[p] = variance * e[p];
         }
+}
+
+/* Levenberg-Marquardt; shape parameters (all but the delay) by their logarithm. Variances in `cov`; the sum
+ * of squares, or NaN. */
+static double fit(const series *s, ff_log_lag lag, int n, double delay_max, double *theta, double *cov) {
+    const size_t total = s->rows * SIGNALS;
+    double *base = malloc((size_t)(n + 1) * total * sizeof *base);
+    if (!base)
+        return FF_NAN;
+    double damping = 1e-6, best = squares(s, lag, theta);
+    double A[PARAMETERS * PARAMETERS] = {0}, g[PARAMETERS] = {0};
+    for (int iteration = 0; iteration < 40; iteration++) {
+        linearize(s, lag, n, theta, base, base + total, A, g);
+        if (!improve(s, lag, n, delay_max, A, g, theta, &damping, &best))
+            break;
+    }
+    judge(s, lag, n, theta, A, cov);
     free(base);
     return best;
 }

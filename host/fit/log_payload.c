@@ -91,108 +91,109 @@ static bool touches(const contact_columns *c, size_t k) {
     return false;
 }
 
-ff_status ff_log_identify_payload(const ff_log_table *table, int body, ff_vec3 gravity_w, ff_pose T_bs,
-                                  ff_log_payload *out, char *message, size_t size) {
-    *out = (ff_log_payload){.mass = {FF_NAN, FF_NAN}};
-    ff__motion m;
-    if (body < 0 || body >= table->bodies || !ff__find_motion(table, body, &m))
-        return ff_refuse(FF_ERR_ARGUMENT, message, size, "the log lacks robot columns of this body");
-    m.f = ff__find(table, body, "sensor.force.x");
-    m.t = ff__find(table, body, "sensor.torque.x");
-    const contact_columns contacts = find_contacts(table, body);
-    if (!m.f.at || !m.t.at)
-        return ff_refuse(FF_ERR_ARGUMENT, message, size,
-                         "the log lacks the sensor's raw reading (NAME.sensor.force, NAME.sensor.torque)");
-    if (table->rows < 3)
-        return ff_refuse(FF_ERR_ARGUMENT, message, size, "the log has %zu rows, allowed: 3 or more",
-                         table->rows);
-    const double g = ff_vec3_norm(gravity_w);
-    if (!(g > 0.0) || !ff_vec3_finite(gravity_w))
-        return ff_refuse(FF_ERR_ARGUMENT, message, size, "without gravity a mock-up at rest weighs nothing");
-    normal_equations *sum = calloc(1, sizeof *sum);
-    if (!sum)
-        return ff_refuse(FF_ERR_MEMORY, message, size, "no memory");
-    const ff_vec3 down0 = ff_quat_unrotate(ff__quat_at(m.q, 0), gravity_w);
-    double force[3][UNKNOWNS], torque[3][UNKNOWNS], theta[UNKNOWNS] = {0}, L[UNKNOWNS * UNKNOWNS];
-    double rest_f = 0.0, rest_t = 0.0, weight_t = 1.0;
-    ff_status status = FF_OK;
-    /* Fit, residuals, fit again with torques that weigh as their residuals say, residuals. */
-    for (int pass = 0; pass < 4 && status == FF_OK; pass++) {
-        const bool gather = pass % 2 == 0;
-        if (gather)
-            memset(sum, 0, sizeof *sum);
-        rest_f = rest_t = 0.0;
-        out->rows = 0;
-        for (size_t k = 1; k + 1 < table->rows; k++) {
-            if (touches(&contacts, k - 1) || touches(&contacts, k) || touches(&contacts, k + 1))
-                continue;
-            const double half = 0.5 / table->cycle;
-            const ff_quat q = ff__quat_at(m.q, k);
-            const ff_vec3 a =
-                ff_vec3_scale(half, ff_vec3_sub(ff__vec3_at(m.v, k + 1), ff__vec3_at(m.v, k - 1)));
-            const ff_vec3 dw =
-                ff_vec3_scale(half, ff_vec3_sub(ff__vec3_at(m.w, k + 1), ff__vec3_at(m.w, k - 1)));
-            const ff_vec3 h = ff_quat_unrotate(q, ff_vec3_sub(gravity_w, a));
-            const ff_wrench at_sensor = {ff__vec3_at(m.t, k), ff__vec3_at(m.f, k)};
-            const ff_wrench w = ff_wrench_transform(T_bs, at_sensor);
-            const ff_vec3 down = ff_quat_unrotate(q, gravity_w);
-            out->turned =
-                fmax(out->turned, atan2(ff_vec3_norm(ff_vec3_cross(down0, down)), ff_vec3_dot(down0, down)));
-            payload_rows(h, ff__vec3_at(m.w, k), dw, force, torque);
-            for (int i = 0; i < 3; i++) {
-                if (gather) {
-                    accumulate(sum, force[i], w.f.a[i], 1.0);
-                    accumulate(sum, torque[i], w.t.a[i], weight_t);
-                }
-                double ef = w.f.a[i], et = w.t.a[i];
-                for (int j = 0; j < UNKNOWNS; j++) {
-                    ef -= force[i][j] * theta[j];
-                    et -= torque[i][j] * theta[j];
-                }
-                rest_f += ef * ef;
-                rest_t += et * et;
-            }
-            out->rows++;
+/* One least-squares fit of the 16 unknowns over the rows without contact, and what it leaves. */
+typedef struct payload_fit {
+    const ff_log_table *table;
+    ff__motion motion;
+    contact_columns contacts;
+    ff_vec3 gravity_w;
+    ff_pose T_bs;
+    normal_equations sum;
+    double L[UNKNOWNS * UNKNOWNS]; /* of the last solution: its covariance */
+    double theta[UNKNOWNS];
+    double weight_t;       /* of a torque beside a force */
+    double rest_f, rest_t; /* sums of squares of the last pass */
+    double turned;         /* rad, the largest turn against gravity */
+    size_t rows;           /* of the last pass */
+} payload_fit;
+
+/* Row k into the normal equations, if `gather`, and into the sums of what theta leaves. */
+static void take_row(payload_fit *p, size_t k, bool gather) {
+    const ff__motion *m = &p->motion;
+    const double half = 0.5 / p->table->cycle;
+    const ff_quat q = ff__quat_at(m->q, k);
+    const ff_vec3 a = ff_vec3_scale(half, ff_vec3_sub(ff__vec3_at(m->v, k + 1), ff__vec3_at(m->v, k - 1)));
+    const ff_vec3 dw = ff_vec3_scale(half, ff_vec3_sub(ff__vec3_at(m->w, k + 1), ff__vec3_at(m->w, k - 1)));
+    const ff_vec3 h = ff_quat_unrotate(q, ff_vec3_sub(p->gravity_w, a));
+    const ff_wrench w = ff_wrench_transform(p->T_bs, (ff_wrench){ff__vec3_at(m->t, k), ff__vec3_at(m->f, k)});
+    const ff_vec3 down0 = ff_quat_unrotate(ff__quat_at(m->q, 0), p->gravity_w),
+                  down = ff_quat_unrotate(q, p->gravity_w);
+    p->turned = fmax(p->turned, atan2(ff_vec3_norm(ff_vec3_cross(down0, down)), ff_vec3_dot(down0, down)));
+    double force[3][UNKNOWNS], torque[3][UNKNOWNS];
+    payload_rows(h, ff__vec3_at(m->w, k), dw, force, torque);
+    for (int i = 0; i < 3; i++) {
+        if (gather) {
+            accumulate(&p->sum, force[i], w.f.a[i], 1.0);
+            accumulate(&p->sum, torque[i], w.t.a[i], p->weight_t);
         }
-        if (out->rows < 10) {
-            status = ff_refuse(FF_ERR_ARGUMENT, message, size,
-                               "the log holds fewer than ten rows without contact");
-            break;
+        double ef = w.f.a[i], et = w.t.a[i];
+        for (int j = 0; j < UNKNOWNS; j++) {
+            ef -= force[i][j] * p->theta[j];
+            et -= torque[i][j] * p->theta[j];
         }
-        if (pass == 1 && rest_f > 0.0 && rest_t > 0.0)
-            weight_t = fmin(fmax(rest_f / rest_t, 1e-6), 1e6);
-        if (!gather)
-            continue;
-        memcpy(L, sum->A, sizeof L);
-        double trace = 0.0;
-        for (int i = 0; i < UNKNOWNS; i++)
-            trace = fmax(trace, L[i * UNKNOWNS + i]);
-        for (int i = 0; i < UNKNOWNS; i++) /* a slow motion says nothing of the inertia: held at zero */
-            L[i * UNKNOWNS + i] += (i >= INERTIA && i < BIAS ? 1e-9 : 1e-14) * trace;
-        if (ff_cholesky_factor(UNKNOWNS, L) != FF_OK) {
-            status = ff_refuse(FF_ERR_ARGUMENT, message, size, "the motion does not separate mass and bias");
-            break;
-        }
-        memcpy(theta, sum->b, sizeof theta);
-        ff_cholesky_solve(UNKNOWNS, L, theta);
+        p->rest_f += ef * ef;
+        p->rest_t += et * et;
     }
-    free(sum);
+    p->rows++;
+}
+
+static void pass_over(payload_fit *p, bool gather) {
+    if (gather)
+        memset(&p->sum, 0, sizeof p->sum);
+    p->rest_f = p->rest_t = 0.0;
+    p->rows = 0;
+    for (size_t k = 1; k + 1 < p->table->rows; k++)
+        if (!touches(&p->contacts, k - 1) && !touches(&p->contacts, k) && !touches(&p->contacts, k + 1))
+            take_row(p, k, gather);
+}
+
+static ff_status solve(payload_fit *p) {
+    memcpy(p->L, p->sum.A, sizeof p->L);
+    double trace = 0.0;
+    for (int i = 0; i < UNKNOWNS; i++)
+        trace = fmax(trace, p->L[i * UNKNOWNS + i]);
+    for (int i = 0; i < UNKNOWNS; i++) /* a slow motion says nothing of the inertia: held at zero */
+        p->L[i * UNKNOWNS + i] += (i >= INERTIA && i < BIAS ? 1e-9 : 1e-14) * trace;
+    const ff_status status = ff_cholesky_factor(UNKNOWNS, p->L);
     if (status != FF_OK)
         return status;
-    if (out->turned < 0.05)
+    memcpy(p->theta, p->sum.b, sizeof p->theta);
+    ff_cholesky_solve(UNKNOWNS, p->L, p->theta);
+    return FF_OK;
+}
+
+/* Fit, residuals, fit again with torques that weigh as their residuals say, residuals. */
+static ff_status fit(payload_fit *p, char *message, size_t size) {
+    for (int pass = 0; pass < 4; pass++) {
+        const bool gather = pass % 2 == 0;
+        pass_over(p, gather);
+        if (p->rows < 10)
+            return ff_refuse(FF_ERR_ARGUMENT, message, size,
+                             "the log holds fewer than ten rows without contact");
+        if (pass == 1 && p->rest_f > 0.0 && p->rest_t > 0.0)
+            p->weight_t = fmin(fmax(p->rest_f / p->rest_t, 1e-6), 1e6);
+        if (gather && solve(p) != FF_OK)
+            return ff_refuse(FF_ERR_ARGUMENT, message, size, "the motion does not separate mass and bias");
+    }
+    if (p->turned < 0.05)
         return ff_refuse(FF_ERR_ARGUMENT, message, size,
                          "the mock-up turned by less than 3 degrees: its weight cannot be separated from the "
                          "sensor's bias");
-    const double n = 3.0 * (double)out->rows;
-    const double variance = rest_f / (n - UNKNOWNS); /* of a row of weight 1 */
+    return FF_OK;
+}
+
+/* Values with their standard deviations. */
+static ff_status state(const payload_fit *p, ff_log_payload *out, char *message, size_t size) {
+    const double n = 3.0 * (double)p->rows;
+    const double variance = p->rest_f / (n - UNKNOWNS); /* of a row of weight 1 */
     double sd[UNKNOWNS];
-    for (int p = 0; p < UNKNOWNS; p++) {
+    for (int i = 0; i < UNKNOWNS; i++) {
         double e[UNKNOWNS] = {0};
-        e[p] = 1.0;
-        ff_cholesky_solve(UNKNOWNS, L, e);
-        sd[p] = sqrt(fmax(0.0, variance * e[p]));
+        e[i] = 1.0;
+        ff_cholesky_solve(UNKNOWNS, p->L, e);
+        sd[i] = sqrt(fmax(0.0, variance * e[i]));
     }
-    const double mass = theta[MASS];
+    const double *theta = p->theta, mass = theta[MASS];
     if (!(fabs(mass) > fmax(1e-6, 3.0 * sd[MASS])))
         return ff_refuse(FF_ERR_ARGUMENT, message, size,
                          "the sensor reads no weight: there is no mock-up, or the run had no gravity");
@@ -207,8 +208,42 @@ ff_status ff_log_identify_payload(const ff_log_table *table, int body, ff_vec3 g
         out->bias_sd.f.a[i] = sd[BIAS + i];
         out->bias_sd.t.a[i] = sd[BIAS + 3 + i];
     }
-    out->bias = ff_wrench_transform(ff_pose_inverse(T_bs), bias);
-    out->residual_force = sqrt(rest_f / n);
-    out->residual_torque = sqrt(rest_t / n);
+    out->bias = ff_wrench_transform(ff_pose_inverse(p->T_bs), bias);
+    out->residual_force = sqrt(p->rest_f / n);
+    out->residual_torque = sqrt(p->rest_t / n);
     return FF_OK;
+}
+
+ff_status ff_log_identify_payload(const ff_log_table *table, int body, ff_vec3 gravity_w, ff_pose T_bs,
+                                  ff_log_payload *out, char *message, size_t size) {
+    *out = (ff_log_payload){.mass = {FF_NAN, FF_NAN}};
+    ff__motion m;
+    if (body < 0 || body >= table->bodies || !ff__find_motion(table, body, &m))
+        return ff_refuse(FF_ERR_ARGUMENT, message, size, "the log lacks robot columns of this body");
+    m.f = ff__find(table, body, "sensor.force.x");
+    m.t = ff__find(table, body, "sensor.torque.x");
+    if (!m.f.at || !m.t.at)
+        return ff_refuse(FF_ERR_ARGUMENT, message, size,
+                         "the log lacks the sensor's raw reading (NAME.sensor.force, NAME.sensor.torque)");
+    if (table->rows < 3)
+        return ff_refuse(FF_ERR_ARGUMENT, message, size, "the log has %zu rows, allowed: 3 or more",
+                         table->rows);
+    if (!(ff_vec3_norm(gravity_w) > 0.0) || !ff_vec3_finite(gravity_w))
+        return ff_refuse(FF_ERR_ARGUMENT, message, size, "without gravity a mock-up at rest weighs nothing");
+    payload_fit *p = calloc(1, sizeof *p);
+    if (!p)
+        return ff_refuse(FF_ERR_MEMORY, message, size, "no memory");
+    *p = (payload_fit){.table = table,
+                       .motion = m,
+                       .contacts = find_contacts(table, body),
+                       .gravity_w = gravity_w,
+                       .T_bs = T_bs,
+                       .weight_t = 1.0};
+    ff_status status = fit(p, message, size);
+    out->rows = p->rows;
+    out->turned = p->turned;
+    if (status == FF_OK)
+        status = state(p, out, message, size);
+    free(p);
+    return status;
 }

@@ -161,6 +161,11 @@ ff_status ff_relay_run(ff_monitor *monitor, const ff_relay_options *options, cha
             close(r.outer);
         return FF_ERR_DEVICE;
     }
+    char line[256];
+    snprintf(line, sizeof line,
+             "listens at %s for the controller, passes on to the loop at %s; silent for %g ms: it stops",
+             options->listen, options->loop, 1e3 * options->patience);
+    note(&r, line);
     for (;;) {
         turn(&r);
         const bool asked = options->stop && *options->stop,

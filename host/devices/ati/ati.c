@@ -238,105 +238,113 @@ static ff_status read_unsigned(ff_span text, uint64_t most, uint64_t *value) {
     return FF_OK;
 }
 
-ff_status ff_ati_page_decode(const char *bytes, size_t size, ff_ati_page *page) {
-    if (size > FF_ATI_XML_MAX)
-        return FF_ERR_SIZE;
-    ff_ati_page got = {.rdt_enabled = true};
-    enum {
-        CPF = 1,
-        CPT = 2,
-        FU = 4,
-        TU = 8,
-        NEEDED = 15,
-        PROD = 16,
-        RANGE = 32,
-        RDT = 64,
-        RATE = 128,
-        BUFFER = 256,
-        RUN = 512,
-        BIAS = 1024
-    };
+/* Elements of the page that are read; the first four must be there. */
+enum {
+    CPF = 1,
+    CPT = 2,
+    FU = 4,
+    TU = 8,
+    NEEDED = 15,
+    PROD = 16,
+    RANGE = 32,
+    RDT = 64,
+    RATE = 128,
+    BUFFER = 256,
+    RUN = 512,
+    BIAS = 1024
+};
+
+static unsigned element_bit(ff_span name) {
     static const struct {
         const char *name;
         unsigned bit;
     } known[] = {{"cfgcpf", CPF},        {"cfgcpt", CPT},  {"scfgfu", FU},   {"scfgtu", TU},
                  {"prodname", PROD},     {"cfgmr", RANGE}, {"comrdte", RDT}, {"comrdtrate", RATE},
                  {"comrdtbsiz", BUFFER}, {"runstat", RUN}, {"setbias", BIAS}};
-    unsigned seen = 0;
-    ff_xml_reader reader;
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        if (ff_span_equal(name, known[i].name))
+            return known[i].bit;
+    return 0;
+}
+
+static ff_status read_element(unsigned bit, ff_span text, ff_ati_page *page) {
+    uint64_t number = 0;
+    ff_status status = FF_OK;
+    switch (bit) {
+    case CPF:
+        return ff_text_read_double(text, &page->counts_per_force);
+    case CPT:
+        return ff_text_read_double(text, &page->counts_per_torque);
+    case FU:
+        return ff_xml_unescape(text, page->force_unit, sizeof page->force_unit);
+    case TU:
+        return ff_xml_unescape(text, page->torque_unit, sizeof page->torque_unit);
+    case PROD:
+        status = ff_xml_unescape(text, page->product, sizeof page->product);
+        page->product[sizeof page->product - 1] = 0;
+        return status == FF_ERR_SIZE ? FF_OK : status; /* a long name is not a reason to refuse the sensor */
+    case RANGE:
+        page->has_range = true;
+        return read_six(text, page->range);
+    case RDT:
+        page->rdt_enabled = ff_span_equal(text, "Enabled") || ff_span_equal(text, "1");
+        return FF_OK;
+    case RATE:
+        status = read_unsigned(text, 1000000, &number);
+        page->rate = (unsigned)number;
+        return status;
+    case BUFFER:
+        status = read_unsigned(text, 1000000, &number);
+        page->buffer = (unsigned)number;
+        return status;
+    case RUN: /* hexadecimal on some devices: only a plain number is read, it repeats the records' status */
+        if (read_unsigned(text, UINT32_MAX, &number) == FF_OK)
+            page->status = (uint32_t)number;
+        return FF_OK;
+    case BIAS:
+        page->has_bias = true;
+        return read_six(text, page->bias);
+    default:
+        return FF_OK;
+    }
+}
+
+/* Up to the root element's opening tag. */
+static ff_status open_root(ff_xml_reader *reader) {
     ff_xml_token token;
-    ff_xml_begin(&reader, bytes, size);
-    ff_status status;
     do {
-        status = ff_xml_next(&reader, &token);
+        const ff_status status = ff_xml_next(reader, &token);
         if (status != FF_OK)
             return status;
     } while (token.kind == FF_XML_TEXT && ff_span_trim(token.text).size == 0);
-    if (token.kind != FF_XML_OPEN || token.empty || !ff_span_equal(token.name, "netft"))
-        return FF_ERR_FORMAT;
-    for (bool end = false; !end;) {
+    return token.kind == FF_XML_OPEN && !token.empty && ff_span_equal(token.name, "netft") ? FF_OK
+                                                                                           : FF_ERR_FORMAT;
+}
+
+ff_status ff_ati_page_decode(const char *bytes, size_t size, ff_ati_page *page) {
+    if (size > FF_ATI_XML_MAX)
+        return FF_ERR_SIZE;
+    ff_ati_page got = {.rdt_enabled = true};
+    unsigned seen = 0;
+    ff_xml_reader reader;
+    ff_xml_begin(&reader, bytes, size);
+    ff_status status = open_root(&reader);
+    for (bool end = false; status == FF_OK && !end;) {
+        ff_xml_token token;
         ff_span text;
         status = ff_xml_child(&reader, "netft", &token, &text, &end);
-        if (status != FF_OK)
-            return status;
-        unsigned bit = 0;
-        for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
-            if (!end && ff_span_equal(token.name, known[i].name))
-                bit = known[i].bit;
+        if (status != FF_OK || end)
+            break;
+        const unsigned bit = element_bit(token.name);
         if (bit & seen)
             return FF_ERR_FORMAT;
         seen |= bit;
-        uint64_t number = 0;
-        switch (bit) {
-        case CPF:
-            status = ff_text_read_double(text, &got.counts_per_force);
-            break;
-        case CPT:
-            status = ff_text_read_double(text, &got.counts_per_torque);
-            break;
-        case FU:
-            status = ff_xml_unescape(text, got.force_unit, sizeof got.force_unit);
-            break;
-        case TU:
-            status = ff_xml_unescape(text, got.torque_unit, sizeof got.torque_unit);
-            break;
-        case PROD:
-            status = ff_xml_unescape(text, got.product, sizeof got.product);
-            if (status == FF_ERR_SIZE) /* a long name is not a reason to refuse the sensor */
-                status = FF_OK;
-            got.product[sizeof got.product - 1] = 0;
-            break;
-        case RANGE:
-            status = read_six(text, got.range);
-            got.has_range = true;
-            break;
-        case RDT:
-            got.rdt_enabled = ff_span_equal(text, "Enabled") || ff_span_equal(text, "1");
-            break;
-        case RATE:
-            status = read_unsigned(text, 1000000, &number);
-            got.rate = (unsigned)number;
-            break;
-        case BUFFER:
-            status = read_unsigned(text, 1000000, &number);
-            got.buffer = (unsigned)number;
-            break;
-        case RUN: /* hexadecimal on some devices; only a plain number is read, it repeats the records' status
-                   */
-            if (read_unsigned(text, UINT32_MAX, &number) == FF_OK)
-                got.status = (uint32_t)number;
-            break;
-        case BIAS:
-            status = read_six(text, got.bias);
-            got.has_bias = true;
-            break;
-        default:
-            break;
-        }
-        if (status != FF_OK)
-            return status == FF_ERR_SIZE ? FF_ERR_FORMAT : status;
+        status = read_element(bit, text, &got);
+        if (status == FF_ERR_SIZE)
+            status = FF_ERR_FORMAT;
     }
-    status = ff_xml_finish(&reader);
+    if (status == FF_OK)
+        status = ff_xml_finish(&reader);
     if (status != FF_OK)
         return status;
     if ((seen & NEEDED) != NEEDED)
