@@ -52,7 +52,7 @@ void ff__fused_budget(const fused_model *model, fused_state *state, const fused_
      */
     const double bound = (0.4 + 1.7 * e) * noise / (peak * sqrt(rows)),
                  turn = 2.0 * noise / (peak * sqrt(rows));
-    const double offset = config->zero ? noise * sqrt(state->zero[c->a].P[0]) * 0.5 * FF_PI / peak : 0.0;
+    const double offset = config->zero ? noise * sqrt(state->zero[c->a].P[0]) * 0.25 * FF_PI / peak : 0.0;
     sd[FUSED_BY_NOISE] =
         sqrt(bound * bound / square(1.0 + e) + turn * turn + offset * offset) * (c->b < 0 ? 1.0 : 1.4);
     /* a wrong time is a wrong damping: delay and low pass are modelled, and believed to .4 % */
@@ -62,8 +62,9 @@ void ff__fused_budget(const fused_model *model, fused_state *state, const fused_
     double give = c->torque ? 0.0 : give_of(state, c->a, c->r, n, k);
     if (c->b >= 0)
         give += give_of(state, c->b, ff_vec3_zero(), n, k);
-    const double part = s->valid && s->law == 0 ? s->k * give : 0.0;
-    sd[FUSED_BY_GEARS] = 0.024 * part;
+    /* of a stiff surface the tip bounces between the samples: the fewer of these, the more */
+    const double part = !s->valid ? 0.0 : give * (s->law == 0 ? s->k : c->mass * w * w);
+    sd[FUSED_BY_GEARS] = 0.04 * sqrt(part * w * model->integrate.cycle);
     sd[FUSED_BY_FRICTION] = 0.012 * c->mu;
     for (int i = 0; i < FUSED_CONTACTS; i++) {
         const fused_contact *o = &state->contact[i];
@@ -77,8 +78,10 @@ void ff__fused_budget(const fused_model *model, fused_state *state, const fused_
     const double unit = fmax(noise, 1e-3 * peak), count = fmax(1.0, (double)(c->until - c->row_from + 1));
     const double along = s->valid ? square(unit / peak) * s->J / count - square(noise / peak) : 0.0;
     /* what a known mock-up leaves swings about zero within the contact: little of it is in the impulse */
-    sd[FUSED_BY_MISFIT] =
-        (config->swings ? 0.25 : 0.8) * sqrt(fmax(0.0, along) + (c->torque ? 0.0 : c->side));
+    sd[FUSED_BY_MISFIT] = (config->swings ? 0.25
+                           : part > 0.0   ? 1.6
+                                          : 0.8) *
+                          sqrt(fmax(0.0, along) + (c->torque ? 0.0 : c->side));
     double sum = square(1e-5);
     for (int i = 0; i < FUSED_CAUSES; i++)
         sum += sd[i] * sd[i];

@@ -196,7 +196,7 @@ typedef struct fused_point {
 typedef struct fused_system { /* sums of the normal equations at some points, and their misfit */
     fused_point at[FUSED_JOINT];
     double A[FUSED_JOINT_ALL * FUSED_JOINT_ALL], b[FUSED_JOINT_ALL];
-    double J;
+    double J, J_force; /* all; of the force alone */
 } fused_system;
 typedef struct fused_joint {
     int stage;                    /* several.c; 0: none is under way */
@@ -213,7 +213,7 @@ typedef struct fused_joint {
     double lambda;
     int trials, start;
     fused_point best[FUSED_JOINT]; /* of the starts so far, and its misfit */
-    double J_best;
+    double J_best, J_force;
     fused_system now, trial;
 } fused_joint;
 
@@ -231,7 +231,7 @@ typedef struct fused_contact {
     double mu;    /* identified friction */
     double side;  /* part of the force's squares across the normal that nothing explains */
     bool joined;  /* found together with those beside it */
-    bool exact;   /* and together they explain force and torque to the noise, or to .02 % of the force */
+    bool exact;   /* and together they explain force and torque to the noise or .02 %, or share one normal */
     bool alone;   /* was looked at for being several, and is not */
     ff_profile surface;
     uint64_t anchor, detected, end; /* cycles */

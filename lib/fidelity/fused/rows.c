@@ -292,10 +292,6 @@ const ff_profile_channel *ff__fused_channel(const fused_model *model, const fuse
 
 /* [N] What the sensor reads of the contact's surface in row i; rows in order, z begins with zero. */
 double ff__fused_law(const ff_profile_channel *channel, const fused_contact *c, uint64_t i, fused_heard *z) {
-    if (!channel) {
-        const fused_row *const q = fused_row_of(c, i);
-        return ff_profile_force(&c->surface, q->s, q->v);
-    }
     double now = 0.0;
     if (i >= c->row_from + (uint64_t)channel->whole) {
         const fused_row *const q = fused_row_of(c, i - (uint64_t)channel->whole);
@@ -382,7 +378,8 @@ void ff__fused_choose_rows(const fused_model *model, fused_state *state, fused_c
         q->use = fused_sample_ok(state, c, i);
         if (!c->surface.valid)
             continue;
-        const double law = ff__fused_law(channel, c, i, &z);
+        const double law =
+            channel ? ff__fused_law(channel, c, i, &z) : ff_profile_force(&c->surface, q->s, q->v);
         if (q->v < 0.0 && ((law < 0.02 * c->force_max && q->f < over) || (afresh && q->f < weak)))
             q->use = 0;
         contact_rows += law > 0.0;

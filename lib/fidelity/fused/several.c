@@ -283,6 +283,7 @@ static void add_row(fused_state *state, const fused_joint *z, fused_system *s, u
         left[3 + c] = M.a[c] / z->unit_t;
     }
     s->J += dot6(left, left);
+    s->J_force += left[0] * left[0] + left[1] * left[1] + left[2] * left[2];
     for (int m = 0; m < n; m++) {
         ff_vec3 e[2], dF, dM;
         tangents(s->at[on[m]].n, e);
@@ -338,7 +339,7 @@ static bool step_points(const fused_joint *z, const fused_system *s, fused_point
 static void begin_build(fused_joint *z, fused_system *s) {
     z->stage = BUILD;
     z->row = z->from;
-    s->J = 0.0;
+    s->J = s->J_force = 0.0;
     memset(s->A, 0, sizeof s->A);
     memset(s->b, 0, sizeof s->b);
 }
@@ -365,6 +366,7 @@ static bool is_exact(const fused_config *config, const fused_joint *z) {
 static void end_start(const fused_config *config, fused_joint *z) {
     if (z->now.J < z->J_best) {
         z->J_best = z->now.J;
+        z->J_force = z->now.J_force;
         memcpy(z->best, z->now.at, sizeof z->best);
     }
     z->stage = is_exact(config, z) || ++z->start >= starts_of(z) ? WRITE : START;
@@ -433,13 +435,21 @@ static void write_rows(fused_state *state, const fused_joint *z, fused_contact *
     }
 }
 
+/* All press in one direction. */
+static bool is_parallel(const fused_joint *z) {
+    for (int j = 1; j < z->count; j++)
+        if (ff_vec3_dot(z->best[0].n, z->best[j].n) < 0.98)
+            return false;
+    return true;
+}
+
 /* Contact j of the best becomes this record. */
 static void write_contact(const fused_model *model, fused_state *state, const fused_joint *z,
                           fused_contact *c, int j) {
     const fused_point *q = &z->best[j];
     c->torque = c->open = c->frozen = c->closing = c->one.judged = false;
     c->settled = c->joined = c->one.tried = true;
-    c->exact = is_exact(&model->config, z);
+    c->exact = is_exact(&model->config, z) || is_parallel(z);
     c->a = z->body;
     c->b = -1;
     c->n = c->next.n = q->n;
@@ -449,8 +459,10 @@ static void write_contact(const fused_model *model, fused_state *state, const fu
         (ff_profile){.valid = true, .k = q->k, .c = q->c, .x0 = q->x0 - ff_vec3_dot(q->n, q->at), .J = 0.0};
     c->anchor = c->row_from = z->from;
     c->end = c->until = z->to;
-    /* what is left of force and torque, against the force */
+    /* what is left of force and torque, against the force; how parallel forces are divided hardly matters */
     c->side = fmax(0.0, z->J_best / rows_of(z) - expected(&model->config, z)) * square(z->unit / z->peak);
+    if (c->exact && !is_exact(&model->config, z))
+        c->side = square(0.004) + 0.25 * z->J_force / rows_of(z) * square(z->unit / z->peak);
     write_rows(state, z, c, j);
     const ff__place p = fused_contact_place(c);
     const fused_sample *x = fused_at(state, z->body, z->from);
@@ -500,8 +512,9 @@ static void write_all(const fused_model *model, fused_state *state, fused_joint 
     int records = 0;
     for (int i = 0; i < FUSED_CONTACTS; i++)
         records += (z->members >> i & 1u) || (!state->contact[i].open && !state->contact[i].settled);
-    /* without noise a fit to three percent is better than what each was by itself */
-    const bool near = !z->alone && model->config.force_noise == 0.0 &&
+    /* A fit to three percent is better than what each was by itself; under noise it may be friction instead.
+     */
+    const bool near = !z->alone && (model->config.force_noise == 0.0 || is_parallel(z)) &&
                       z->J_best < square(0.03 * z->peak / z->unit) * rows_of(z);
     if (!(near || is_exact(&model->config, z)) || records < z->count) {
         leave(model, state, z, k);

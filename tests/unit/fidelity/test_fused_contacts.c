@@ -309,7 +309,7 @@ static void test_report_says_what_is_outside(void **unused) {
                 S->contact[2].open = false;
                 S->contact[2].end = beyond ? c->anchor + 1 : c->anchor;
             }
-            /* linear in noise, skew, friction, the root of the misfits, give
+            /* linear in noise, skew, friction, the roots of the misfits and of give
              */
             double part[2] = {0};
             for (int pass = 0; pass < 3; pass++) {
@@ -326,7 +326,7 @@ static void test_report_says_what_is_outside(void **unused) {
                     c->side = x * x * 1e-6;
                 S->gears[0].begun = why == 11;
                 for (int i = 0; i < 6; i++)
-                    S->gears[0].C[i][i] = x * 0.05 / z.law.k;
+                    S->gears[0].C[i][i] = x * x * 0.05 / z.law.k;
                 ff__fused_fill_report(&bench_model, S, c, 149, 0, final);
                 if (pass < 2)
                     part[pass] = r->impulse_sd;
