@@ -68,6 +68,48 @@ typedef struct moments {
     double n, u, uu, v, vv, uv, f, uf, vf, ff;
 } moments;
 
+double ff_profile_low_pass(const ff_profile_channel *channel, double x, double *last, double *y) {
+    if (channel->corner > 0.0) {
+        const double s = (x - *last) / channel->corner;
+        *y = x - s + channel->decay * (*y - *last + s);
+    } else
+        *y = x;
+    *last = x;
+    return *y;
+}
+
+/* Features of a row before the sensor; those of rows before the first are zero. */
+static void features(const ff_profile_in *in, int law, double x0, int i, double *a, double *b) {
+    const double p = i < 0 ? 0.0 : in->s[i] - x0;
+    *a = *b = 0.0;
+    if (!(p > 0.0) || (in->gone && in->gone[i]))
+        return;
+    *a = ff_profile_shape(law, p);
+    *b = ff_profile_brake(law, in->depth, p) * in->v[i];
+}
+
+/* The law is linear in (k, c), and so is the sensor: its features pass through it one by one. */
+static sums hear_trial(const ff_profile_in *in, int law, double x0) {
+    const ff_profile_channel *channel = in->channel;
+    double a0, b0, a1, b1, last_a = 0.0, last_b = 0.0, a = 0.0, b = 0.0;
+    sums z = {0};
+    features(in, law, x0, -1, &a0, &b0);
+    for (int i = 0; i < in->rows; i++) {
+        features(in, law, x0, i - channel->whole, &a1, &b1);
+        ff_profile_low_pass(channel, a1 + channel->part * (a0 - a1), &last_a, &a);
+        ff_profile_low_pass(channel, b1 + channel->part * (b0 - b1), &last_b, &b);
+        a0 = a1;
+        b0 = b1;
+        if (!in->use[i])
+            continue;
+        if (a > 0.0)
+            add(&z, a, b, in->f[i], 1.0);
+        else
+            z.before += in->f[i] * in->f[i];
+    }
+    return z;
+}
+
 /* The rows of one law, summed beside what is there already. */
 static inline sums sum_rows(const ff_profile_in *in, int law, int stride, double x0, const int *edge,
                             int edges, sums z) {
@@ -89,6 +131,8 @@ static inline sums sum_rows(const ff_profile_in *in, int law, int stride, double
 
 static sums take_trial(const ff_profile_in *in, int law, const moments *deep, int stride, double x0,
                        const int *edge, int edges) {
+    if (in->channel)
+        return hear_trial(in, law, x0);
     const double d = in->hi - x0;
     switch (law) {
     case 0:
@@ -223,7 +267,8 @@ ff_profile_progress ff_profile_continue(const ff_profile_in *in, int law, ff_pro
     if (deep_rows == 0)
         return FF_PROFILE_NONE;
     const int stride = 1 + deep_rows / (in->thin > 0 ? in->thin : FF_PROFILE_ROWS);
-    const int level_work = FF_PROFILE_GRID * (edges + (law ? in->rows / stride : 0) + 4);
+    const int level_work = in->channel ? 2 * FF_PROFILE_GRID * in->rows
+                                       : FF_PROFILE_GRID * (edges + (law ? in->rows / stride : 0) + 4);
 
     double x[FF_PROFILE_GRID], J[FF_PROFILE_GRID];
     ff_profile trial = *fit;

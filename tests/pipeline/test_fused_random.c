@@ -265,6 +265,8 @@ typedef struct watch {
     bool begun;
     double jump, momentum;
     ff_vec3 total;
+    int reports; /* of the first satellite: the method's last word on what it touched */
+    double report[FF_METHOD_VALUES];
 } watch;
 
 static ff_status watch_row(void *self, const ff_row *row) {
@@ -273,6 +275,8 @@ static ff_status watch_row(void *self, const ff_row *row) {
     if (row->final)
         return FF_OK;
     w->k = row->k;
+    w->reports = row->body[0].reports;
+    memcpy(w->report, row->body[0].report, sizeof w->report);
     for (int i = 0; i < scenario.contacts; i++)
         if (row->touching[i])
             w->force = row->k;
@@ -334,17 +338,13 @@ static bool judge(const family *f, const draw *d, outcome *o) {
             o->error_e = fabs((1 - u1 / u0) * ff_vec3_dot(d->n, off) / ff_vec3_dot(d->n, truth));
         }
     }
-    for (int i = 0; i < metrics.episodes; i++) {
-        const ff_episode *e = &metrics.episode[i];
-        if (e->reports == 0 || reported(e->report, "law") == 0.0)
-            o->found = false;
-        if (e->reports == 0)
-            continue;
-        if (reported(e->report, "validity") != 0.0)
-            o->inside = false;
-        o->sd_e = reported(e->report, "restitution_sd");
-        o->sd_J = reported(e->report, "impulse_sd");
-        memcpy(o->cause, ff_method_value(&ff_method_fused, false, e->report, "noise_sd"), sizeof o->cause);
+    /* contacts at one time share one word: that of the settlement, or the live one where that did not end */
+    o->found = w.reports > 0 && reported(w.report, "law") != 0.0;
+    o->inside = w.reports > 0 && reported(w.report, "validity") == 0.0;
+    if (w.reports > 0) {
+        o->sd_e = reported(w.report, "restitution_sd");
+        o->sd_J = reported(w.report, "impulse_sd");
+        memcpy(o->cause, ff_method_value(&ff_method_fused, false, w.report, "noise_sd"), sizeof o->cause);
     }
     o->end = (double)w.contact - (double)w.force;
     o->jump = w.jump;
@@ -406,6 +406,8 @@ static tally run_family(const family *f, uint64_t seed, int contacts) {
             fail_msg("%s\n%s", message, t.at);
         }
         outcome *o = &all[y.contacts];
+        if (strstr(warnings, "compressed")) /* a lever that spins may begin inside: no contact to compare */
+            continue;
         if (!judge(f, &d, o))
             continue;
         y.contacts++;

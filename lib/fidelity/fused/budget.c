@@ -44,8 +44,7 @@ static double restitution_of(const fused_contact *c) {
 void ff__fused_budget(const fused_model *model, fused_state *state, const fused_contact *c, uint64_t k,
                       int body, double w, fused_report *r) {
     const fused_config *config = &model->config;
-    const double T = model->integrate.cycle, peak = fmax(c->force_max, 1e-9),
-                 noise = fused_noise_of(config, c);
+    const double peak = fmax(c->force_max, 1e-9), noise = fused_noise_of(config, c);
     const double rows = fmax(1.0, (double)r->samples), e = restitution_of(c);
     const ff_profile *s = &c->surface;
     double *sd = r->cause;
@@ -53,31 +52,36 @@ void ff__fused_budget(const fused_model *model, fused_state *state, const fused_
      */
     const double bound = (0.4 + 1.7 * e) * noise / (peak * sqrt(rows)),
                  turn = 2.0 * noise / (peak * sqrt(rows));
-    const double offset = config->zero ? noise * sqrt(state->zero[c->a].P[0]) * 0.5 * FF_PI / peak : 0.0;
+    const double offset = config->zero ? noise * sqrt(state->zero[c->a].P[0]) * 0.25 * FF_PI / peak : 0.0;
     sd[FUSED_BY_NOISE] =
         sqrt(bound * bound / square(1.0 + e) + turn * turn + offset * offset) * (c->b < 0 ? 1.0 : 1.4);
-    /* a wrong time is a wrong damping; a low pass is more than one */
-    const double late = fabs(config->skew) + config->sensor_lag;
-    sd[FUSED_BY_TIME] = 0.5 * FF_PI * w * e / (1.0 + e) * 0.035 * late +
-                        0.35 * square(w * config->sensor_lag) + (late > 0.0 ? 0.14 * square(w * T) : 0.0);
+    /* a wrong time is a wrong damping: delay and low pass are modelled, and believed to .4 % */
+    sd[FUSED_BY_TIME] = 0.004 * 0.5 * FF_PI * w * e / (1.0 + e) * (fabs(config->skew) + config->sensor_lag);
     /* the gears' motion is modelled: what that leaves grows with how much of the depth is theirs */
     const ff_vec3 n = c->b < 0 ? c->n : ff_quat_rotate(fused_at(state, c->b, k)->T_r.q, c->n);
     double give = c->torque ? 0.0 : give_of(state, c->a, c->r, n, k);
     if (c->b >= 0)
         give += give_of(state, c->b, ff_vec3_zero(), n, k);
-    const double part = s->valid && s->law == 0 ? s->k * give : 0.0;
-    sd[FUSED_BY_GEARS] = 0.024 * part;
+    /* of a stiff surface the tip bounces between the samples: the fewer of these, the more */
+    const double part = !s->valid ? 0.0 : give * (s->law == 0 ? s->k : c->mass * w * w);
+    sd[FUSED_BY_GEARS] = 0.04 * sqrt(part * w * model->integrate.cycle);
     sd[FUSED_BY_FRICTION] = 0.012 * c->mu;
     for (int i = 0; i < FUSED_CONTACTS; i++) {
         const fused_contact *o = &state->contact[i];
         if (fused_beside(o, c) && (o->a == body || o->b == body))
             sd[FUSED_BY_OTHERS] = 0.03;
     }
+    if (c->joined) { /* they share the rows, and the replay takes them in turn in a sub-step */
+        sd[FUSED_BY_NOISE] *= 2.0;
+        sd[FUSED_BY_OTHERS] = c->exact ? 0.001 + 0.015 * w * model->integrate.cycle : 0.03;
+    }
     const double unit = fmax(noise, 1e-3 * peak), count = fmax(1.0, (double)(c->until - c->row_from + 1));
     const double along = s->valid ? square(unit / peak) * s->J / count - square(noise / peak) : 0.0;
     /* what a known mock-up leaves swings about zero within the contact: little of it is in the impulse */
-    sd[FUSED_BY_MISFIT] =
-        (config->swings ? 0.25 : 0.8) * sqrt(fmax(0.0, along) + (c->torque ? 0.0 : c->side));
+    sd[FUSED_BY_MISFIT] = (config->swings ? 0.25
+                           : part > 0.0   ? 1.6
+                                          : 0.8) *
+                          sqrt(fmax(0.0, along) + (c->torque ? 0.0 : c->side));
     double sum = square(1e-5);
     for (int i = 0; i < FUSED_CAUSES; i++)
         sum += sd[i] * sd[i];

@@ -72,6 +72,7 @@ static void set_up(fused_state *state, fused_contact *c, int a, int b, bool torq
     c->n = b < 0 || torque ? n : ff_quat_unrotate(fused_at(state, b, k)->T_r.q, n);
     c->r = ff_vec3_zero();
     c->mu = c->side = 0.0;
+    c->joined = c->alone = false;
     c->lean.step = 0.05;
     c->lean.misfit = 0.0;
     c->surface = (ff_profile){0};
@@ -462,7 +463,7 @@ void ff__fused_finish(fused_state *state, fused_contact *c, uint64_t k) {
 }
 
 /* Settled: what is known of it is final. */
-static void conclude(const fused_model *model, fused_state *state, fused_contact *c) {
+void ff__fused_conclude(const fused_model *model, fused_state *state, fused_contact *c) {
     state->report[c->a].contacts++;
     ff__fused_fill_report(model, state, c, c->end, c->a, true);
     remember(state, c, c->end);
@@ -503,7 +504,7 @@ void ff__fused_part(fused_contact *c) {
 /* Friction of a third of the normal force looks like a second contact while the sliding turns round. When all
  * contacts of a body on the world are settled that acted at one time, under noise, the earliest is judged
  * once more as the only one, with the whole force and friction. */
-static void unite(const fused_model *model, fused_state *state, const fused_contact *last, uint64_t k) {
+void ff__fused_unite(const fused_model *model, fused_state *state, const fused_contact *last, uint64_t k) {
     fused_contact *e = NULL;
     int count = 0;
     uint64_t end = 0;
@@ -547,9 +548,9 @@ static void unite(const fused_model *model, fused_state *state, const fused_cont
 
 static void settle(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k) {
     const bool again = c->one.tried;
-    conclude(model, state, c);
-    if (!again)
-        unite(model, state, c, k);
+    ff__fused_conclude(model, state, c);
+    if (!ff__fused_join(model, state, c, k) && !again)
+        ff__fused_unite(model, state, c, k);
 }
 
 /* Contacts that act come before those that are over: what they do to the satellite cannot wait. */

@@ -25,7 +25,7 @@ static void begin_fit(const ff_profile_in *in, fused_contact *c, int stage) {
 
 /* Which other laws to try after the first fit. One at each estimate, rounds at growing distance; a long
  * contact has tried them all several times, a short one does so at its end. */
-static void choose_rivals(fused_contact *c, uint64_t k, bool final) {
+static void choose_rivals(const fused_state *state, fused_contact *c, uint64_t k, bool final) {
     const uint64_t age = k - c->detected;
     c->laws.left = 0;
     if (k >= c->laws.due && age >= 8 && c->laws.trial == 0) {
@@ -33,6 +33,8 @@ static void choose_rivals(fused_contact *c, uint64_t k, bool final) {
         c->laws.due = k + 4 + age / 2;
     }
     if (!c->next.surface.valid || (final && c->passes > 0))
+        return;
+    if (final && !ff__fused_lone(state, c)) /* those beside it are fitted with it next */
         return;
     if (final) {
         c->laws.left = 0x1eu;
@@ -177,7 +179,10 @@ static void try_rival(const ff_profile_in *in, fused_state *state, fused_contact
 }
 
 /* The new estimate takes effect: rows and residuals. */
-static void commit(const fused_config *config, fused_state *state, fused_contact *c, uint64_t last) {
+static void commit(const fused_model *model, fused_state *state, fused_contact *c, uint64_t last) {
+    const fused_config *config = &model->config;
+    const ff_profile_channel *channel = ff__fused_channel(model, state, c);
+    fused_heard z = {0};
     c->n = c->next.n;
     c->r = c->next.r;
     c->surface = c->next.surface;
@@ -192,7 +197,8 @@ static void commit(const fused_config *config, fused_state *state, fused_contact
     const double least = fused_threshold(config, c);
     for (uint64_t i = c->row_from; i <= last; i++) {
         fused_row *const q = fused_row_of(c, i);
-        const double law = ff_profile_force(&c->surface, q->s, q->v);
+        const double law =
+            channel ? ff__fused_law(channel, c, i, &z) : ff_profile_force(&c->surface, q->s, q->v);
         q->residual =
             (law > 0.0 || q->f > least) && q->use != 2 && fused_sample_ok(state, c, i) ? q->f - law : 0.0;
     }
@@ -285,11 +291,12 @@ static bool take(fused_state *state, fused_contact *c, uint64_t last, int *work)
 }
 
 /* The rows are there: what the fit begins with. */
-static void prepare_fit(const fused_config *config, fused_state *state, fused_contact *c) {
+static void prepare_fit(const fused_model *model, fused_state *state, fused_contact *c) {
+    const fused_config *config = &model->config;
     const bool again = c->stage == TAKE_AGAIN;
     c->until = c->row - 1;
     if (!again)
-        ff__fused_choose_rows(config, state, c);
+        ff__fused_choose_rows(model, state, c);
     c->next.surface = again ? c->rival : c->surface;
     if (c->closing && c->passes > 0 && !again)
         c->next.surface.law = 0; /* friction may have mimicked another law */
@@ -309,7 +316,7 @@ static bool fit(const fused_model *model, fused_state *state, fused_contact *c, 
         return false;
     fused_table t;
     ff_profile_in in;
-    ff__fused_fill_table(model, c, &t, &in);
+    ff__fused_fill_table(model, state, c, &t, &in);
     *work -= (int)(c->until - c->row_from) / 2;
     if (c->stage != RIVAL) {
         if (c->search.level < 0)
@@ -318,7 +325,7 @@ static bool fit(const fused_model *model, fused_state *state, fused_contact *c, 
         if (ff_profile_continue(&in, law, &c->search, work, &c->next.surface) == FF_PROFILE_MORE)
             return false;
         if (c->stage == FIT) {
-            choose_rivals(c, c->until, c->closing);
+            choose_rivals(state, c, c->until, c->closing);
             begin_fit(&in, c, RIVAL);
         } else
             c->stage = FRICTION;
@@ -334,8 +341,12 @@ static bool fit(const fused_model *model, fused_state *state, fused_contact *c, 
 }
 
 /* False also where a friction was found: its rows and its surface come first. */
-static bool find_friction(const fused_model *model, fused_state *state, fused_contact *c, int *work) {
+static bool find_friction(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k,
+                          int *work) {
     const fused_config *config = &model->config;
+    if (c->next.surface.valid && config->random_estimates == 0 && c->mu == 0.0 && ff__fused_lone(state, c) &&
+        ff__fused_join_alone(model, state, c, k))
+        return false;
     const uint64_t age = c->until - c->detected;
     const double rows = (double)(c->until - c->row_from + 1);
     const bool may = c->next.surface.valid && config->random_estimates == 0 && !c->torque && age >= 8 &&
@@ -362,8 +373,8 @@ static bool find_friction(const fused_model *model, fused_state *state, fused_co
 }
 
 /* The estimate is complete. */
-static void finish(const fused_config *config, fused_state *state, fused_contact *c, uint64_t last,
-                   uint64_t k, int *work) {
+static void finish(const fused_model *model, fused_state *state, fused_contact *c, uint64_t last, uint64_t k,
+                   int *work) {
     /* a replay that is past the onset has begun with the last estimate and must end with it, unless there
      * is little to repeat */
     if (*work <= 0 || (k - c->anchor > 24 &&
@@ -373,7 +384,7 @@ static void finish(const fused_config *config, fused_state *state, fused_contact
         begin_rows(c, TAKE_FIRST);
         return;
     }
-    commit(config, state, c, last);
+    commit(model, state, c, last);
     *work -= 3 * (int)(last - c->row_from);
     if (c->closing && c->passes > 0) {
         c->passes--;
@@ -400,19 +411,19 @@ void ff__fused_estimate(const fused_model *model, fused_state *state, fused_cont
     if (c->stage == TAKE || c->stage == TAKE_AGAIN) {
         if (!take(state, c, c->stage == TAKE ? last : c->until, work))
             return;
-        prepare_fit(config, state, c);
+        prepare_fit(model, state, c);
         *work -= 2 * (int)(c->until - c->row_from);
     }
     if ((c->stage == FIT || c->stage == FIT_AGAIN || c->stage == RIVAL) && !fit(model, state, c, work))
         return;
-    if (c->stage == FRICTION && !find_friction(model, state, c, work))
+    if (c->stage == FRICTION && !find_friction(model, state, c, k, work))
         return;
     if (c->stage == TAKE_FIRST) {
         if (!take(state, c, c->until, work))
             return;
-        ff__fused_choose_rows(config, state, c);
+        ff__fused_choose_rows(model, state, c);
         c->stage = COMMIT;
     }
     if (c->stage == COMMIT)
-        finish(config, state, c, last, k, work);
+        finish(model, state, c, last, k, work);
 }

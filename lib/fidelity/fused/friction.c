@@ -60,7 +60,8 @@ static void friction_table(const fused_model *model, fused_state *state, fused_c
     ff__place p = p_0;
     p.n = *n;
     p.r = c->next.r;
-    ff__fused_fill_table(model, c, t, in);
+    ff__fused_fill_table(model, state, c, t, in);
+    in->channel = NULL; /* rows are thinned out: the motion is taken back instead */
     int rows = 0;
     for (uint64_t i = c->row_from; i <= c->until; i += i < c->detected ? 1 : stride, rows++) {
         const ff_rigid_state a = fused_robot_of(fused_at(state, c->a, i));
@@ -98,9 +99,11 @@ static void keep_friction(fused_contact *c, double mu, const ff_profile *fit, ff
     c->lean.n = n;
 }
 
-/* Is a friction that lowers the misfit from `without` to `with` more than a chance? */
-static bool significant(const fused_config *config, const fused_contact *c, double without, double with) {
-    return fused_noisy(config, c) ? with < without - 25.0 : with < 0.2 * without;
+/* Is a friction that lowers the misfit from `without` to `with` more than a chance? Motion that is taken back
+ * for a late sensor leaves a misfit of its own, which friction can take up. */
+static bool significant(const fused_model *model, const fused_contact *c, double without, double with) {
+    const bool noisy = fused_noisy(&model->config, c);
+    return with < (noisy && !model->hears ? 1.0 : 0.2) * without - (noisy ? 25.0 : 0.0);
 }
 
 /* The search for mu: the friction whose normal lets one law explain the whole contact. One trial in a call;
@@ -114,7 +117,7 @@ bool ff__fused_step_friction(const fused_model *model, fused_state *state, fused
     const double mu = fmin(1.0, fmax(0.0, wish));
     if ((c->lean.side == 0 || mu != c->mu) &&
         try_friction(model, state, c, mu, c->next.surface.law, &fit, &n, work) &&
-        (c->lean.side == 0 || c->mu > 0.0 || significant(&model->config, c, c->rival.J, fit.J)))
+        (c->lean.side == 0 || c->mu > 0.0 || significant(model, c, c->rival.J, fit.J)))
         keep_friction(c, mu, &fit, n);
     c->lean.side = (c->lean.side + 1) % 3;
     if (c->lean.side)
@@ -148,7 +151,8 @@ static double judge_normal(const fused_model *model, fused_state *state, fused_c
     ff_profile_in in;
     const uint64_t stride = 1 + (c->until - c->detected) / FRICTION_ROWS;
     const ff__place p = {c->torque, c->a, c->b, n, c->next.r, NULL};
-    ff__fused_fill_table(model, c, &t, &in);
+    ff__fused_fill_table(model, state, c, &t, &in);
+    in.channel = NULL; /* as above */
     ff_vec3 across[FUSED_RING], slide[FUSED_RING];
     int rows = 0;
     double top = 0.0, bottom = 0.0, J = 0.0;
@@ -394,7 +398,7 @@ bool ff__fused_settle_friction(const fused_model *model, fused_state *state, fus
     }
     c->lean.side = 0;
     c->lean.misfit = z->least / friction_rows(c);
-    if (!significant(&model->config, c, c->lean.without, z->least)) {
+    if (!significant(model, c, c->lean.without, z->least)) {
         c->lean.misfit = c->lean.without / friction_rows(c);
         c->lean.mu = 0.0;
         c->lean.n = c->next.force;

@@ -49,6 +49,9 @@ typedef struct fused_config {
 
 typedef struct fused_model {
     fused_config config;
+    bool hears; /* the force is late or passes a low pass, as is known: rows are of the robot now,
+                   and laws pass through the sensor's model before they are compared */
+    ff_profile_channel channel; /* that model */
     ff_integrate_config integrate;
     int bits; /* 1 << bits cycles of history */
     int bodies;
@@ -63,6 +66,7 @@ typedef struct fused_sample {
     ff_vec3 force;    /* [N] measured contact force, inertial */
     ff_vec3 torque;   /* [N m] about the CoM, body axes */
     bool valid;
+    bool hears;           /* rows are of the robot of this cycle: the sensor is modelled */
     ff_setpoint measured; /* robot as it was reported in this cycle */
     ff_wrench reading;    /* with the sensor's offset, body axes; where that is learnt */
 } fused_sample;
@@ -182,6 +186,37 @@ typedef struct fused_ending {
     bool abandoned;    /* ended for want of a force while the satellite was still inside */
 } fused_ending;
 
+/* Contacts of one body at one time, fitted together. */
+enum { FUSED_JOINT = 4, FUSED_JOINT_ALL = 8 * FUSED_JOINT };
+typedef struct fused_point {
+    ff_vec3 n, r;    /* as a contact's */
+    ff_vec3 at;      /* [m] inertial: depth is counted from here */
+    double x0, k, c; /* [m], [N/m], [N s/m] */
+} fused_point;
+typedef struct fused_system { /* sums of the normal equations at some points, and their misfit */
+    fused_point at[FUSED_JOINT];
+    double A[FUSED_JOINT_ALL * FUSED_JOINT_ALL], b[FUSED_JOINT_ALL];
+    double J, J_force; /* all; of the force alone */
+} fused_system;
+typedef struct fused_joint {
+    int stage;                    /* several.c; 0: none is under way */
+    int body, count;              /* contacts */
+    unsigned members;             /* bit mask of the records that they replace */
+    bool alone;                   /* one, that may be several */
+    uint64_t from, to, row;       /* rows; the next */
+    double peak, arm;             /* [N] largest force; [m] radius of gyration */
+    double unit, unit_t;          /* [N], [N m] that weigh a row */
+    double basis[FUSED_JOINT][6]; /* of the wrenches picked so far, */
+    uint64_t picked[FUSED_JOINT]; /* their rows */
+    double extreme;               /* of the rows looked at: the largest part outside their span */
+    uint64_t pick;                /* and its row */
+    double lambda;
+    int trials, start;
+    fused_point best[FUSED_JOINT]; /* of the starts so far, and its misfit */
+    double J_best, J_force;
+    fused_system now, trial;
+} fused_joint;
+
 /* One contact: along a normal at a point, or (kind torque) about an axis. */
 typedef struct fused_contact {
     bool open;
@@ -195,6 +230,9 @@ typedef struct fused_contact {
     ff_vec3 r;    /* [m] contact point, a's axes */
     double mu;    /* identified friction */
     double side;  /* part of the force's squares across the normal that nothing explains */
+    bool joined;  /* found together with those beside it */
+    bool exact;   /* and together they explain force and torque to the noise or .02 %, or share one normal */
+    bool alone;   /* was looked at for being several, and is not */
     ff_profile surface;
     uint64_t anchor, detected, end; /* cycles */
     double mass;                    /* [kg] effective, along n at the contact point */
@@ -309,6 +347,7 @@ typedef struct fused_state {
     fused_wall wall[FUSED_WALLS];
     ff__replay replay[FF_MAX_BODIES];
     fused_contact contact[FUSED_CONTACTS];
+    fused_joint joint;
     ff__history history; /* of fused_sample; behind this struct lie the samples of each body, then the rows of
                             each contact */
 } fused_state;
@@ -320,7 +359,7 @@ enum {
     WORK_ROW = 24    /* a row along the normal */
 };
 /* An estimate goes through these; REST: none is under way. */
-enum { REST, PLACE, TAKE, FIT, RIVAL, FRICTION, TAKE_AGAIN, FIT_AGAIN, TAKE_FIRST, COMMIT, SETTLE };
+enum { REST, PLACE, TAKE, FIT, RIVAL, FRICTION, TAKE_AGAIN, FIT_AGAIN, TAKE_FIRST, COMMIT, SETTLE, JOINING };
 static const double force_least = 0.02;   /* [N] no force below it is a contact */
 static const double arm_longest = 3.0;    /* [m] a torque at a longer arm is a torque of its own */
 static const double torque_least = 0.003; /* [N m] */
@@ -348,8 +387,13 @@ typedef struct fused_reach {
 /* The rows of an estimate side by side, as the profile wants them. */
 typedef struct fused_table {
     double s[FUSED_RING], v[FUSED_RING], f[FUSED_RING];
-    unsigned char use[FUSED_RING];
+    unsigned char use[FUSED_RING], gone[FUSED_RING];
 } fused_table;
+
+/* What the sensor would make of a surface's force, row after row. */
+typedef struct fused_heard {
+    double before, last, y; /* force of the row before; in and out of the low pass */
+} fused_heard;
 
 static inline ff__place fused_contact_place(const fused_contact *c) {
     return (ff__place){c->torque, c->a, c->b, c->n, c->r, NULL};
@@ -373,6 +417,11 @@ static inline fused_sample *fused_at(fused_state *state, int body, uint64_t k) {
 
 static inline fused_row *fused_row_of(const fused_contact *c, uint64_t k) {
     return (fused_row *)ff__ring_at(&c->rows, 0, 0) + (k & c->rows.mask);
+}
+
+/* The robot that a row is of. */
+static inline ff_rigid_state fused_row_robot(const fused_sample *x) {
+    return x->hears ? ff_setpoint_to_state(&x->measured) : fused_robot_of(x);
 }
 
 /* Samples that a replay or a fit may reach back. */
@@ -454,9 +503,12 @@ void ff__fused_add_place(const fused_config *config, fused_state *state, fused_c
                          const fused_reach *z, uint64_t i);
 void ff__fused_find_place(const fused_config *config, fused_state *state, fused_contact *c,
                           const fused_reach *z, uint64_t k);
-void ff__fused_fill_table(const fused_model *model, const fused_contact *c, fused_table *t,
-                          ff_profile_in *in);
-void ff__fused_choose_rows(const fused_config *config, fused_state *state, fused_contact *c);
+void ff__fused_fill_table(const fused_model *model, const fused_state *state, const fused_contact *c,
+                          fused_table *t, ff_profile_in *in);
+void ff__fused_choose_rows(const fused_model *model, fused_state *state, fused_contact *c);
+const ff_profile_channel *ff__fused_channel(const fused_model *model, const fused_state *state,
+                                            const fused_contact *c);
+double ff__fused_law(const ff_profile_channel *channel, const fused_contact *c, uint64_t i, fused_heard *z);
 void ff__fused_take_rows(fused_state *state, fused_contact *c, uint64_t k, int *work);
 
 /* friction.c */
@@ -468,6 +520,11 @@ bool ff__fused_settle_friction(const fused_model *model, fused_state *state, fus
 /* estimate.c: one estimate, spread over cycles */
 void ff__fused_estimate(const fused_model *model, fused_state *state, fused_contact *c, uint64_t last,
                         uint64_t k, int *work);
+
+/* several.c: contacts of a body at one time, together */
+bool ff__fused_join(const fused_model *model, fused_state *state, fused_contact *last, uint64_t k);
+bool ff__fused_join_alone(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k);
+void ff__fused_join_on(const fused_model *model, fused_state *state, uint64_t k);
 
 /* contact.c: beginning and end of a contact, remembered walls, the report */
 uint64_t ff__fused_group_anchor(const fused_state *state, unsigned group, uint64_t k);
@@ -485,6 +542,8 @@ void ff__fused_finish(fused_state *state, fused_contact *c, uint64_t k);
 void ff__fused_absorb(fused_state *state, fused_contact *c);
 void ff__fused_part(fused_contact *c);
 void ff__fused_sweep(fused_state *state);
+void ff__fused_unite(const fused_model *model, fused_state *state, const fused_contact *last, uint64_t k);
+void ff__fused_conclude(const fused_model *model, fused_state *state, fused_contact *c);
 void ff__fused_work_on(const fused_model *model, fused_state *state, uint64_t k, int *work);
 
 /* budget.c: standard deviations by cause; w [rad/s] of the contact */

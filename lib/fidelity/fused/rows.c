@@ -58,11 +58,11 @@ double ff__fused_share(fused_state *state, const fused_contact *c, uint64_t k) {
 }
 
 void ff__fused_take_row(fused_state *state, fused_contact *c, uint64_t k) {
-    const ff_rigid_state a = fused_robot_of(fused_at(state, c->a, k));
+    const ff_rigid_state a = fused_row_robot(fused_at(state, c->a, k));
     ff_rigid_state b;
     const ff_rigid_state *other = NULL;
     if (c->b >= 0) {
-        b = fused_robot_of(fused_at(state, c->b, k));
+        b = fused_row_robot(fused_at(state, c->b, k));
         other = &b;
     }
     const ff__place p = fused_contact_place(c);
@@ -296,8 +296,44 @@ void ff__fused_find_place(const fused_config *config, fused_state *state, fused_
     find_point(config, c, wall);
 }
 
-void ff__fused_fill_table(const fused_model *model, const fused_contact *c, fused_table *t,
-                          ff_profile_in *in) {
+/* The model of the sensor between the surface and the rows' force; NULL: none. Gears move by the measured
+ * wrench at its own time: behind them the motion is taken back instead. */
+const ff_profile_channel *ff__fused_channel(const fused_model *model, const fused_state *state,
+                                            const fused_contact *c) {
+    const bool gears = state->gears[c->a].begun || (c->b >= 0 && state->gears[c->b].begun);
+    return model->hears && !gears ? &model->channel : NULL;
+}
+
+/* [N] What the sensor reads of the contact's surface in row i; rows in order, z begins with zero. */
+double ff__fused_law(const ff_profile_channel *channel, const fused_contact *c, uint64_t i, fused_heard *z) {
+    double now = 0.0;
+    if (i >= c->row_from + (uint64_t)channel->whole) {
+        const fused_row *const q = fused_row_of(c, i - (uint64_t)channel->whole);
+        now = ff_profile_force(&c->surface, q->s, q->v);
+    }
+    const double x = now + channel->part * (z->before - now);
+    z->before = now;
+    return ff_profile_low_pass(channel, x, &z->last, &z->y);
+}
+
+/* Where a damped surface has let go before the robot left it: both the last surface and the force must say
+ * so. A low pass is undone for that, y + lag y'. */
+static void mark_gone(const fused_config *config, const fused_contact *c, const ff_profile_channel *channel,
+                      fused_table *t, int rows) {
+    const double steep = channel->corner > 0.0 ? 1.0 / channel->corner : 0.0;
+    const double over = fmax(4.0 * fused_noise_of(config, c) * (1.0 + 1.5 * steep), 0.05 * c->force_max);
+    for (int i = 0; i < rows; i++) {
+        const int j = i + channel->whole + (channel->part > 0.0) < rows - 1
+                          ? i + channel->whole + (channel->part > 0.0)
+                          : rows - 2;
+        t->gone[i] = c->surface.valid && t->v[i] < 0.0 && rows > 1 &&
+                     ff_profile_force(&c->surface, t->s[i], t->v[i]) <= 0.0 &&
+                     t->f[j] + steep * (t->f[j + 1] - t->f[j]) < over;
+    }
+}
+
+void ff__fused_fill_table(const fused_model *model, const fused_state *state, const fused_contact *c,
+                          fused_table *t, ff_profile_in *in) {
     const fused_config *config = &model->config;
     const fused_row *const row = ff__ring_at(&c->rows, 0, 0);
     const uint64_t mask = c->rows.mask, until = c->until;
@@ -309,13 +345,22 @@ void ff__fused_fill_table(const fused_model *model, const fused_contact *c, fuse
         t->f[rows] = q->f;
         t->use[rows] = q->use == 1;
     }
-    *in = (ff_profile_in){.rows = rows,
+    const ff_profile_channel *channel = ff__fused_channel(model, state, c);
+    uint64_t first = c->detected; /* of the force: the surface begins before it */
+    if (channel) {
+        const uint64_t late = (uint64_t)channel->whole;
+        first = first > c->row_from + late ? first - late : c->row_from;
+        mark_gone(config, c, channel, t, rows);
+    }
+    *in = (ff_profile_in){.channel = channel,
+                          .gone = channel ? t->gone : NULL,
+                          .rows = rows,
                           .s = t->s,
                           .v = t->v,
                           .f = t->f,
                           .use = t->use,
                           .lo = fused_row_of(c, c->row_from)->s,
-                          .hi = fused_row_of(c, c->detected)->s,
+                          .hi = fused_row_of(c, first)->s,
                           .noise = fmax(fused_noise_of(config, c), fmax(1e-3 * c->force_max, 1e-9)),
                           .noise_least = fmax(fused_noise_of(config, c), fmax(1e-6 * c->force_max, 1e-12)),
                           .speed = c->speed,
@@ -328,7 +373,10 @@ void ff__fused_fill_table(const fused_model *model, const fused_contact *c, fuse
 /* Which rows take part: c->use is 1, 0 (over, or no sample) or 2 (an outlier). With the last surface: both
  * model and force must say that the contact is over. A wrong model alone must not discard the data that
  * contradict it. */
-void ff__fused_choose_rows(const fused_config *config, fused_state *state, fused_contact *c) {
+void ff__fused_choose_rows(const fused_model *model, fused_state *state, fused_contact *c) {
+    const fused_config *config = &model->config;
+    const ff_profile_channel *channel = ff__fused_channel(model, state, c);
+    fused_heard z = {0};
     const double noise = fused_noise_of(config, c), gate = fmax(8.0 * noise, 0.2 * c->taken.peak);
     const double over = fmax(4.0 * noise, 0.05 * c->force_max);
     /* A damped surface lets go before the robot has left it. A surface that takes those rows for force keeps
@@ -344,7 +392,8 @@ void ff__fused_choose_rows(const fused_config *config, fused_state *state, fused
         q->use = fused_sample_ok(state, c, i);
         if (!c->surface.valid)
             continue;
-        const double law = ff_profile_force(&c->surface, q->s, q->v);
+        const double law =
+            channel ? ff__fused_law(channel, c, i, &z) : ff_profile_force(&c->surface, q->s, q->v);
         if (q->v < 0.0 && ((law < 0.02 * c->force_max && q->f < over) || (afresh && q->f < weak)))
             q->use = 0;
         contact_rows += law > 0.0;

@@ -161,6 +161,7 @@ ff_status ff__fused_store(const fused_model *model, fused_state *state, const ff
             memcpy(state->gears[i].C, y->compliance, sizeof state->gears[i].C);
             x->force = ff_quat_rotate(x->T_r.q, f.f);
         }
+        x->hears = model->hears && !y->gears;
     }
     return status;
 }

@@ -112,6 +112,19 @@ static size_t bytes(const ff_world *world, const void *memory, size_t *state) {
     return sizeof(fused_model);
 }
 
+/* A pose that is older than the force is not modelled so: the motion is carried on instead. */
+static void model_sensor(fused_model *model) {
+    const double T = model->integrate.cycle, skew = model->config.skew, lag = model->config.sensor_lag;
+    const double cycles = fmin(skew / T, (double)((1 << model->bits) - SPARE));
+    model->hears = skew >= 0.0 && (skew > 0.0 || lag > 0.0);
+    if (!model->hears)
+        return;
+    model->channel = (ff_profile_channel){.whole = (int)floor(cycles + 1e-9),
+                                          .part = fmax(0.0, cycles - floor(cycles + 1e-9)),
+                                          .corner = lag > 0.0 ? T / lag : 0.0,
+                                          .decay = lag > 0.0 ? exp(-T / lag) : 0.0};
+}
+
 static void create(const ff_world *world, const void *memory, uint64_t given, void *self) {
     const fused_settings *s = memory;
     fused_model *model = self;
@@ -133,6 +146,7 @@ static void create(const ff_world *world, const void *memory, uint64_t given, vo
         model->config.acceleration[i] = world->body[i].acceleration;
         model->config.plane_of[i] = world->body[i].carries_surface;
     }
+    model_sensor(model);
 }
 
 /* Each sample by itself: when a contact ends is decided by its own law and force. */

@@ -200,6 +200,16 @@ typedef struct ff_profile {
     bool k_bound;      /* k at its least value */
 } ff_profile;
 
+/* What a sensor makes of a force that runs linearly between its cycles: late by whole + part cycles, then a
+ * low pass y' = (x - y)/lag. */
+typedef struct ff_profile_channel {
+    int whole;            /* cycles, >= 0 */
+    double part;          /* of a cycle, 0 to 1 */
+    double corner, decay; /* T/lag and exp(-T/lag); corner 0: no low pass */
+} ff_profile_channel;
+/* The next output of the low pass for input x; last: the input before, y: the output. Both begin with 0. */
+double ff_profile_low_pass(const ff_profile_channel *channel, double x, double *last, double *y);
+
 /* One row for each sample; arrays of the caller. */
 typedef struct ff_profile_in {
     int rows;
@@ -212,6 +222,10 @@ typedef struct ff_profile_in {
     int thin;                 /* of laws beyond the first, so many rows at most (0: FF_PROFILE_ROWS) */
     double depth;             /* [m] d of FF_PROFILE_STEP, > 0 */
     double prior_k;           /* [N/m] a guess with itself as standard deviation; 0: none */
+    /* NULL: f is of the row's own s and v. Otherwise f is what the sensor makes of the forces there, the rows
+     * are those of successive cycles, and no thinning takes place. */
+    const ff_profile_channel *channel;
+    const unsigned char *gone; /* with a channel: 1 where the surface has let go; NULL: nowhere */
 } ff_profile_in;
 
 /* Force [N] of the surface at s moving with v. */

@@ -309,7 +309,7 @@ static void test_report_says_what_is_outside(void **unused) {
                 S->contact[2].open = false;
                 S->contact[2].end = beyond ? c->anchor + 1 : c->anchor;
             }
-            /* linear in noise, skew (but for what any skew brings), friction, the root of the misfits, give
+            /* linear in noise, skew, friction, the roots of the misfits and of give
              */
             double part[2] = {0};
             for (int pass = 0; pass < 3; pass++) {
@@ -317,7 +317,7 @@ static void test_report_says_what_is_outside(void **unused) {
                 if (why == 2)
                     config->force_noise = x * 1e-3 * f;
                 if (why == 3)
-                    config->skew = -x * 1e-3;
+                    config->skew = -x * 5e-2;
                 if (why == 8)
                     c->mu = x * 0.1;
                 if (why == 9)
@@ -326,7 +326,7 @@ static void test_report_says_what_is_outside(void **unused) {
                     c->side = x * x * 1e-6;
                 S->gears[0].begun = why == 11;
                 for (int i = 0; i < 6; i++)
-                    S->gears[0].C[i][i] = x * 0.05 / z.law.k;
+                    S->gears[0].C[i][i] = x * x * 0.05 / z.law.k;
                 ff__fused_fill_report(&bench_model, S, c, 149, 0, final);
                 if (pass < 2)
                     part[pass] = r->impulse_sd;
@@ -624,10 +624,11 @@ static void test_two_that_were_one(void **unused) {
         do {
             int work = 6000;
             ff__fused_work_on(&bench_model, S, bench_newest(), &work);
+            ff__fused_join_on(&bench_model, S, bench_newest());
             ff_rigid_state robot[2];
             bench_at(&z, (double)S->history.count * BENCH_T, robot);
             bench_push(robot);
-        } while ((c->closing || cycles == 0) && ++cycles < 400);
+        } while ((c->closing || cycles == 0) && ++cycles < 700);
         assert_false(c->closing);
         assert_true(c->one.tried && !c->one.judged);
         if (!stands) {

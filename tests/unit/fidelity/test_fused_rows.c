@@ -380,7 +380,7 @@ static void test_which_rows_take_part(void **unused) {
             assert_near(row->v, v, 1e-12);
             assert_near(row->f, ff_profile_force(&z.law, row->s, row->v), 1e-9);
         }
-        ff__fused_choose_rows(&bench_model.config, bench_state, c);
+        ff__fused_choose_rows(&bench_model, bench_state, c);
         for (uint64_t i = FROM; i < PLAY; i++) /* no surface yet: all of them */
             assert_int_equal(fused_row_of(c, i)->use, 1);
         c->surface = z.law;
@@ -390,7 +390,7 @@ static void test_which_rows_take_part(void **unused) {
         fused_row_of(c, 30)->f += 1.01 * gate;
         fused_row_of(c, 31)->f += 0.99 * gate;
         fused_row_of(c, 32)->f -= 1.01 * gate;
-        ff__fused_choose_rows(&bench_model.config, bench_state, c);
+        ff__fused_choose_rows(&bench_model, bench_state, c);
         const double over = fmax(4.0 * noise, 0.05 * c->force_max),
                      weak = fmax(4.0 * noise, 0.15 * c->force_max);
         int left = 0, late = 0;
@@ -405,7 +405,7 @@ static void test_which_rows_take_part(void **unused) {
         assert_true(left > 20 && late > 3);
         c->closing = true; /* the settlement: nothing weak of the unloading */
         c->passes = 1;
-        ff__fused_choose_rows(&bench_model.config, bench_state, c);
+        ff__fused_choose_rows(&bench_model, bench_state, c);
         for (uint64_t i = FROM; i < PLAY; i++) {
             const fused_row *row = fused_row_of(c, i);
             if (row->v < 0.0 && row->f < weak)
@@ -416,14 +416,14 @@ static void test_which_rows_take_part(void **unused) {
         c->closing = false;
         for (uint64_t i = 24; i < 44; i++)
             fused_row_of(c, i)->f += 2.0 * gate;
-        ff__fused_choose_rows(&bench_model.config, bench_state, c);
+        ff__fused_choose_rows(&bench_model, bench_state, c);
         for (uint64_t i = 24; i < 44; i++)
             assert_int_equal(fused_row_of(c, i)->use, 1);
         c->detected = c->until - 5; /* too few rows to call any an outlier */
         c->row_from = c->until - 5;
         fused_row_of(c, c->until)->f += 10.0 * gate;
         fused_row_of(c, c->until)->v = 0.01;
-        ff__fused_choose_rows(&bench_model.config, bench_state, c);
+        ff__fused_choose_rows(&bench_model, bench_state, c);
         assert_int_equal(fused_row_of(c, c->until)->use, 1);
     }
 }
@@ -500,7 +500,7 @@ static void fit_of(fused_contact *c, const bench_truth *z) {
         ff__fused_take_row(bench_state, c, i);
         c->force_max = c->taken.peak = fmax(c->force_max, fused_row_of(c, i)->f);
     }
-    ff__fused_choose_rows(&bench_model.config, bench_state, c);
+    ff__fused_choose_rows(&bench_model, bench_state, c);
 }
 
 /* During a contact: of the friction that is believed and one step beside it the one that explains the rows.
