@@ -380,7 +380,7 @@ static void finish(const fused_model *model, fused_state *state, fused_contact *
     if (*work <= 0 || (k - c->anchor > 24 &&
                        ff__replay_reached(state->replay, ff__fused_group_of(state, c->a)) > c->anchor))
         return;
-    if (keep_better(c) || (c->one.judged && c->passes == 0 && judge_union(config, state, c))) {
+    if (keep_better(c) || (c->one.judged && c->passes == 0 && judge_union(&model->config, state, c))) {
         begin_rows(c, TAKE_FIRST);
         return;
     }
