@@ -788,6 +788,12 @@ static void test_forecast_with_spin(void **state) {
     k->point = ff_vec3_make(0.5, 0, 0);
     const double growth = exp(CYCLE); /* w = 1, no delay but the cycle; sqrt(k m) = 1 */
     ff_forecast f;
+    k->body = 1; /* whoever of the two touches: the relative velocity and the reduced mass */
+    k->against = 0;
+    ff_safety_forecast(s, 1, FF_NAN, &f);
+    assert_near(f.force, 2.0 * growth, 1e-12);
+    k->body = 0;
+    k->against = 1;
     for (int i = 0; i < 2; i++) { /* path 0.4 m beside, 0.3 m of surface: a lever of 0.5 m, spin 0.2 rad/s */
         s->satellite[1].start.omega = ff_vec3_make(0, 0, 0.2);
         s->satellite[0].start.omega = ff_vec3_make(0.1, 0, 0);
