@@ -450,6 +450,9 @@ void ff__fused_finish(fused_state *state, fused_contact *c, uint64_t k) {
     c->asked = k;
     c->first.surface.valid = false;
     c->passes = 1; /* which rows take part is judged with the last surface: that may be a poor one */
+    c->live = (fused_settled){.surface = c->surface, .n = c->n, .r = c->r, .mu = c->mu};
+    c->live_sd = c->over.abandoned || !ff__fused_lone(state, c) ? FF_INF : state->report[c->a].impulse_sd;
+    c->checked = false;
     bool left_a = false, left_b = false;
     for (int i = 0; i < FUSED_CONTACTS; i++) {
         const fused_contact *o = &state->contact[i];
@@ -460,6 +463,54 @@ void ff__fused_finish(fused_state *state, fused_contact *c, uint64_t k) {
         state->free_since[c->a] = k;
     if (c->b >= 0 && !left_b)
         state->free_since[c->b] = k;
+}
+
+/* Squares of the force that a law leaves, in all rows of a contact that is alone. */
+static double left_by(fused_state *state, fused_contact *c, const fused_settled *by) {
+    const ff__place p = {c->torque, c->a, c->b, by->n, by->r, NULL};
+    double sum = 0.0;
+    for (uint64_t i = c->row_from; i <= c->end; i++) {
+        if (!fused_sample_ok(state, c, i))
+            continue;
+        const fused_sample *x = fused_at(state, c->a, i);
+        const ff_rigid_state a = fused_robot_of(x);
+        const ff_rigid_state b = c->b < 0 ? fused_at_rest() : fused_robot_of(fused_at(state, c->b, i));
+        double s, v;
+        ff__place_coordinate(&p, state->start[c->a], &a, c->b < 0 ? NULL : &b, &s, &v);
+        const ff_vec3 n = ff__place_normal(&p, c->b < 0 ? NULL : &b);
+        const double f = ff_vec3_dot(n, c->torque ? x->torque : fused_measured_force(state, c->a, c->b, i));
+        sum += square(f - ff_profile_force(&by->surface, s, v));
+    }
+    return sum;
+}
+
+bool ff__fused_stands(fused_state *state, fused_contact *c, const ff_rigid_state *was) {
+    static const double least = 0.003; /* of the impulse: what is refined while the last rows come in */
+    const ff_rigid_state *const begun = &fused_at(state, c->a, c->anchor)->past.body;
+    ff_rigid_state *const end = &fused_at(state, c->a, c->end)->past.body;
+    const ff_vec3 did =
+        c->torque ? ff_vec3_sub(was->omega, begun->omega) : ff_vec3_sub(was->velocity, begun->velocity);
+    const ff_vec3 moved =
+        c->torque ? ff_vec3_sub(end->omega, was->omega) : ff_vec3_sub(end->velocity, was->velocity);
+    c->checked = true;
+    if (!c->live.surface.valid || !ff__fused_lone(state, c) ||
+        !(ff_vec3_norm(moved) > (2.0 * c->live_sd + least) * ff_vec3_norm(did)))
+        return true;
+    const fused_settled now = {.surface = c->surface, .n = c->n, .r = c->r};
+    if (!(left_by(state, c, &c->live) < 0.9 * left_by(state, c, &now)))
+        return true;
+    state->info.refused++;
+    *end = *was;
+    c->next.surface = c->live.surface;
+    c->next.n = c->live.n;
+    c->next.r = c->live.r;
+    c->mu = c->live.mu;
+    c->first.surface.valid = false;
+    c->passes = 0;
+    c->taken = (fused_taken){0};
+    c->row = c->row_from;
+    c->stage = TAKE_FIRST;
+    return false;
 }
 
 /* Settled: what is known of it is final. */
@@ -536,7 +587,7 @@ void ff__fused_unite(const fused_model *model, fused_state *state, const fused_c
     e->one.before = (fused_settled){e->surface, e->n, e->r, e->mu, several};
     e->one.end = e->end;
     e->end = end;
-    e->one.judged = e->closing = e->one.tried = true;
+    e->one.judged = e->closing = e->one.tried = e->checked = true;
     e->mu = 0.0;
     e->stage = PLACE;
     e->row = e->row_from;

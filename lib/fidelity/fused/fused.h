@@ -258,6 +258,9 @@ typedef struct fused_contact {
     ff_profile rival; /* of another law, or of the best friction so far */
     ff_profile_search search;
     fused_settled first;
+    fused_settled live; /* as it ended */
+    double live_sd;     /* of the impulse, relative; FF_INF: whatever the settlement finds is better */
+    bool checked;       /* against the settlement, or not to be */
     fused_union one;
 } fused_contact;
 
@@ -324,7 +327,7 @@ typedef struct fused_report {
 } fused_report;
 
 typedef struct fused_info {
-    uint32_t net, false_alarms, phantoms, law_switches, bounds, look_back, delay_changes;
+    uint32_t net, false_alarms, phantoms, law_switches, bounds, look_back, delay_changes, refused;
 } fused_info;
 
 typedef struct fused_state {
@@ -539,6 +542,10 @@ void ff__fused_fill_report(const fused_model *model, fused_state *state, const f
                            int body, bool ended);
 bool ff__fused_is_over(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k);
 void ff__fused_finish(fused_state *state, fused_contact *c, uint64_t k);
+/* Whether the settlement, replayed up to the contact's end, stands: it may not move what the contact did by
+ * more than two of its standard deviations where it explains the force less than what was live. was: the body
+ * there before. Else what was live is taken again. */
+bool ff__fused_stands(fused_state *state, fused_contact *c, const ff_rigid_state *was);
 void ff__fused_absorb(fused_state *state, fused_contact *c);
 void ff__fused_part(fused_contact *c);
 void ff__fused_sweep(fused_state *state);

@@ -68,6 +68,31 @@ uint64_t ff__fused_replay_to(const fused_model *model, fused_state *state, unsig
     return reached;
 }
 
+/* The first contact up to sample k whose settlement this replay brings, and which is to be checked. */
+static fused_contact *settled_by(fused_state *state, const ff__replay *r, uint64_t k) {
+    fused_contact *first = NULL;
+    for (int c = 0; c < FUSED_CONTACTS; c++) {
+        fused_contact *x = &state->contact[c];
+        if (x->closing && x->stage == SETTLE && !x->checked && (r->bodies >> x->a & 1u) && x->end > r->at &&
+            x->end <= k && (!first || x->end < first->end))
+            first = x;
+    }
+    return first;
+}
+
+/* As far as the work allows; not beyond a settlement that does not stand. */
+static void replay(const fused_model *model, fused_state *state, ff__replay *r, uint64_t k, int *work) {
+    while (r->active && *work > 0) {
+        fused_contact *const c = settled_by(state, r, k);
+        const uint64_t to = c ? c->end : k;
+        const ff_rigid_state was = fused_at(state, c ? c->a : 0, to)->past.body;
+        r->at = ff__fused_replay_to(model, state, r->bodies, r->at, to, work);
+        r->active = r->at < k;
+        if (c && r->at == to && !ff__fused_stands(state, c, &was))
+            r->active = false;
+    }
+}
+
 void ff__fused_replay_some(const fused_model *model, fused_state *state, uint64_t k, int *work) {
     for (int i = 0; i < FF_MAX_BODIES; i++) {
         ff__replay *r = &state->replay[i];
@@ -78,8 +103,7 @@ void ff__fused_replay_some(const fused_model *model, fused_state *state, uint64_
             r->active = false;
             continue;
         }
-        r->at = ff__fused_replay_to(model, state, r->bodies, r->at, k, work);
-        r->active = r->at < k;
+        replay(model, state, r, k, work);
     }
 }
 

@@ -58,6 +58,7 @@ static const ff_report_column columns[] = {
     {"stiffness_at_bound", "", FF_REPORT_INTEGER, true, .help = "estimates with the least stiffness"},
     {"look_back_reached", "", FF_REPORT_INTEGER, true, .help = "cycles of contacts longer than the history"},
     {"delay_changes", "", FF_REPORT_INTEGER, true, .help = "corrections of the delay by more than a cycle"},
+    {"settlements_refused", "", FF_REPORT_INTEGER, true, .help = "settlements that would have moved a contact's impulse by more than two standard deviations"},
 };
 /* clang-format on */
 
@@ -192,8 +193,8 @@ static void report(const void *model, const void *memory, int body, double *valu
     (void)model;
     if (body < 0) {
         const fused_info *f = &state->info;
-        const uint32_t counts[] = {f->net,    f->false_alarms, f->phantoms,     f->law_switches,
-                                   f->bounds, f->look_back,    f->delay_changes};
+        const uint32_t counts[] = {f->net,    f->false_alarms, f->phantoms,      f->law_switches,
+                                   f->bounds, f->look_back,    f->delay_changes, f->refused};
         for (size_t n = 0; n < sizeof counts / sizeof *counts; n++)
             values[n] = counts[n];
         return;
