@@ -218,9 +218,9 @@ static void stand_alone(pairing *p, int n) {
 }
 
 /* How far the begins may be apart [s]. */
-static double allowed(const pairing *p, int j, double before, double after) {
+static double allowed(const pairing *p, int j, double after) {
     const meeting x = at(&p->ideal, j);
-    const double gap = fmin(fmin(x.start - before, after - x.start), flight_before(&p->ideal, j));
+    const double gap = fmin(after - x.start, flight_before(&p->ideal, j));
     return x.end - x.start + pause_of(&p->ideal) + 0.5 * gap;
 }
 
@@ -284,7 +284,6 @@ static int next_of(const meetings *m, int c, int j) {
 
 static void pair_surface(pairing *p, int c) {
     int n = 0;
-    double before = -FF_INF;
     for (int j = next_of(&p->ideal, c, 0); j < p->ideal.count;) {
         const int next = next_of(&p->ideal, c, j + 1);
         const double start = at(&p->ideal, j).start,
@@ -292,8 +291,7 @@ static void pair_surface(pairing *p, int c) {
         const int begin = n;
         while (n < p->run.count && at(&p->run, n).start <= 0.5 * (start + after))
             n++;
-        pair_cell(p, j, allowed(p, j, before, after), begin, n);
-        before = start;
+        pair_cell(p, j, allowed(p, j, after), begin, n);
         j = next;
     }
     for (; n < p->run.count && next_of(&p->ideal, c, 0) == p->ideal.count; n++)

@@ -247,6 +247,7 @@ static void brute_step(brute *b, double t, double h, double *x) {
             branches(b, y, branch);
         }
         memcpy(x, y, sizeof y);
+        note_peaks(b, x); /* of the branches up to here: a force may fall in a jump */
         if (memcmp(branch, b->branch, (size_t)b->s->contacts * sizeof *branch) != 0) {
             for (int k = 0; k < b->s->contacts; k++) {
                 b->switches += b->s->contact[k].kind == FF_CONTACT_CONE && (branch[k] ^ b->branch[k]) == 2;

@@ -142,6 +142,7 @@ static void test_split_and_merged_contacts(void **state) {
     fresh();
     right(0, 1, 1.5, 10, 0.05);
     found(0, 1.02, 1.1, 11, 0.09), found(0, 1.2, 1.3, 12, 0.03), found(0, 1.4, 1.52, 10, 0.04);
+    metrics.episode[2].before[0].velocity.x = 0.03; /* from the first of them to the last it counts */
     judge(1.2, 0.01, 0.1, FF_NAN);
     fresh();
     right(0, 1, 1.2, 10, 0.05), right(0, 1.4, 1.6, 10, 0.05);
@@ -168,6 +169,12 @@ static void test_limits_of_time_and_place(void **state) {
         right(0, 1, 1.2, 10, 0.08), right(1, 3.2, 3.4, 10, 0.08);
         found(0, 1, 1.2, 10, 0.08), found(1, 3.2, 3.4, 10, 0.08)->before[0].position.y = late * 0.1;
         judge(1, 0, 0, far ? 3.2 : FF_NAN);
+        /* where the next one on that wall is nearer than the flight was long, half the time to it */
+        const double soon = 0.2 + 0.05 + 0.5 * 0.8 + (far ? 1e-6 : -1e-6);
+        fresh();
+        right(0, 3, 3.2, 10, 0.08), right(0, 3.8, FF_NAN, 10, 0.0);
+        found(0, 3 - soon, 3.2, 10, 0.08), found(0, 3.8, FF_NAN, 10, 0.0);
+        judge(1, 0, 0, far ? 3 - soon : FF_NAN);
         /* between contacts on the same wall the nearer one counts */
         fresh();
         right(0, 2, 2.2, 10, 0.08), right(0, 4, 4.2, 20, 0.08);
@@ -189,14 +196,14 @@ static void test_change_of_velocity(void **state) {
     for (int i = 0; i < 3; i++) { /* the contact lasts from 1 to 1.3 instead of 1.2 s, the load goes on */
         fresh();
         right(0, 1, 1.2, 10, 0.08);
-        e = found(0, 1, 1.3, 10, 0.08);
+        e = found(0, 1.02, 1.3, 10, 0.08);
         scenario.loads = 1;
         scenario.load[0] = (ff_load){.kind = kind[i], .force = {{0, 5, 0}}, .from = 0.7, .to = 1.25};
         double gained = 0.0;
         for (int n = 0; n < 100000; n++) {
             const double t = 1.0 + 0.3 * (n + 0.5) / 100000;
             const double dv = ff_load_at(&scenario.load[0], t).force.y * 0.3 / 100000 / 100.0;
-            gained += dv;
+            gained += t > 1.02 ? dv : 0.0;
             if (t < 1.2)
                 partner[0].after[0].velocity.y += dv;
         }
@@ -209,8 +216,9 @@ static void test_change_of_velocity(void **state) {
     e = found(0, 1, 1.2, 10, 0.08);
     e->before[0].attitude = ff_quat_exp(ff_vec3_make(0, 0, 1));
     e->after[0].attitude = ff_quat_exp(ff_vec3_make(0, 0, 2));
-    partner[0].after[0].omega.z = 0.1;
-    e->after[0].omega.z = 0.12;
+    partner[0].before[0].omega.z = e->before[0].omega.z = 0.3;
+    partner[0].after[0].omega.z = 0.4;
+    e->after[0].omega.z = 0.42;
     judge(1, 0, 50 * 0.02 / (100 * sqrt(0.6)) / 0.1, FF_NAN);
     scenario.loads = 1; /* but under a torque nothing is said of it */
     scenario.load[0] = (ff_load){.torque = {{0, 0, 1}}, .from = 5, .to = 6};
@@ -224,6 +232,33 @@ static void test_change_of_velocity(void **state) {
     right(0, 1, 1.2, 10, 0.08), right(1, 3, 3.2, 10, 0.004)->before[0].velocity.x = -0.0049;
     found(0, 1, 1.2, 10, 0.08), found(1, 3, 3.2, 10, 0.002)->before[0].velocity.x = -0.0049;
     judge(1, 0.002, 0, FF_NAN);
+}
+
+/* A contact of the partner ends the flight, too; the partner may be the first satellite, and be turned. */
+static void test_partners(void **state) {
+    (void)state;
+    for (int with = 0; with < 2; with++) {
+        fresh();
+        scenario.contact[0] = (ff_contact){.kind = FF_CONTACT_PAIR, .body = B, .against = A};
+        scenario.contact[1].body = with ? A : B;
+        scenario.contact[1].against = -1;
+        ff_ideal_contact *y = right(1, 1, 2.9, 10, 0.08), *x = right(0, 3, 3.2, 10, 0.02);
+        ff_episode *f = found(1, 1, 2.9, 10, 0.08),
+                   *e = found(0, 3.8, 4.0, 10, 0.02); /* late by 0.8 s: 0.3 are allowed */
+        y->before[1] = y->after[1] = f->before[1] = f->after[1] = moving(0, 0);
+        x->before[1] = x->after[1] = e->before[1] = e->after[1] = moving(0, 0);
+        ff_metrics_finish(&metrics, &ideal, FF_OK);
+        assert_near(metrics.diverged[A], 3.0, 1e-12);
+        assert_near(metrics.diverged[B], 3.0, 1e-12);
+    }
+    /* v_a + w_a x r_a - v_b - w_b x (p - x_b), inertial */
+    const ff_contact touch = {.against = 1, .point = {{0, 0.5, 0}}};
+    ff_rigid_state both[2] = {moving(1, 0.1), moving(3, 0.02)};
+    both[0].omega.z = 0.2;
+    both[1].attitude = ff_quat_exp(ff_vec3_make(0.5 * FF_PI, 0, 0)); /* its y is z */
+    both[1].omega.y = 0.3;
+    assert_vec3_near(ff_metrics_point_velocity(&touch, both),
+                     ff_vec3_make(0.1 - 0.1 - 0.02 + 0.3 * 0.5, 0.3 * 2.0, 0), 1e-12);
 }
 
 /* Both satellites of a pair, seen from the partner's axes. */
@@ -265,6 +300,7 @@ int main(void) {
         cmocka_unit_test(test_split_and_merged_contacts),
         cmocka_unit_test(test_limits_of_time_and_place),
         cmocka_unit_test(test_change_of_velocity),
+        cmocka_unit_test(test_partners),
         cmocka_unit_test(test_pairs),
     };
     return cmocka_run_group_tests(tests, NULL, free_metrics);
