@@ -196,7 +196,12 @@ static void add_part(ff_columns *columns, ff_part part, size_t at, const char *p
             if (!columns->name)
                 continue;
             const char axis[3] = {n > 1 ? '.' : 0, n == 4 ? "wxyz"[c] : "xyz"[c], 0};
-            columns->column[columns->count] = (ff_column){field, at, c};
+            columns->column[columns->count] =
+                (ff_column){.field = field,
+                            .part = at,
+                            .at = at + field->offset + (size_t)c * sizeof(double),
+                            .number = field->type == FF_FIELD_NUMBER || field->type == FF_FIELD_VEC3 ||
+                                      field->type == FF_FIELD_QUAT};
             snprintf(columns->name[columns->count], FF_COLUMN_NAME, "%s%s%s%s%s%s%s", prefix,
                      *prefix ? "." : "", field->name, axis, *field->unit ? " [" : "", field->unit,
                      *field->unit ? "]" : "");
@@ -293,13 +298,12 @@ int ff_columns_find(const ff_columns *columns, const char *body, const char *wha
 void ff_columns_values(const ff_columns *columns, const ff_row *row, double *values) {
     for (int i = 0; i < columns->count; i++) {
         const ff_column *c = &columns->column[i];
-        const char *part = (const char *)row + c->part, *at = part + c->field->offset;
+        const char *at = (const char *)row + c->at;
+        if (c->number) {
+            memcpy(&values[i], at, sizeof values[i]);
+            continue;
+        }
         switch (c->field->type) {
-        case FF_FIELD_NUMBER:
-        case FF_FIELD_VEC3:
-        case FF_FIELD_QUAT:
-            memcpy(&values[i], at + (size_t)c->component * sizeof(double), sizeof(double));
-            break;
         case FF_FIELD_FLAG:
             values[i] = *(const bool *)at ? 1.0 : 0.0;
             break;
@@ -315,9 +319,8 @@ void ff_columns_values(const ff_columns *columns, const ff_row *row, double *val
             values[i] = value;
             break;
         }
-        case FF_FIELD_COMPUTED:
-            values[i] = c->field->compute(part);
-            break;
+        default:
+            values[i] = c->field->compute((const char *)row + c->part);
         }
     }
 }
@@ -325,13 +328,12 @@ void ff_columns_values(const ff_columns *columns, const ff_row *row, double *val
 void ff_columns_take(const ff_columns *columns, const double *values, ff_row *row) {
     for (int i = 0; i < columns->count; i++) {
         const ff_column *c = &columns->column[i];
-        char *at = (char *)row + c->part + c->field->offset;
+        char *at = (char *)row + c->at;
+        if (c->number) {
+            memcpy(at, &values[i], sizeof values[i]);
+            continue;
+        }
         switch (c->field->type) {
-        case FF_FIELD_NUMBER:
-        case FF_FIELD_VEC3:
-        case FF_FIELD_QUAT:
-            memcpy(at + (size_t)c->component * sizeof(double), &values[i], sizeof(double));
-            break;
         case FF_FIELD_FLAG:
             *(bool *)at = values[i] != 0.0;
             break;
@@ -345,7 +347,7 @@ void ff_columns_take(const ff_columns *columns, const double *values, ff_row *ro
             memcpy(at, &value, sizeof value);
             break;
         }
-        case FF_FIELD_COMPUTED:
+        default: /* computed */
             break;
         }
     }

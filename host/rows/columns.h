@@ -62,7 +62,8 @@ const ff_part_fields *ff_columns_part(ff_part part);
 typedef struct ff_column {
     const ff_field *field;
     size_t part; /* [bytes] where the field's part begins in the row */
-    int component;
+    size_t at;   /* [bytes] where the value stands */
+    bool number; /* as a double: most are */
 } ff_column;
 
 typedef struct ff_columns {
