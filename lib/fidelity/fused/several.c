@@ -14,15 +14,14 @@
 enum { REST_JOINT, PICK, START, SURFACE, BUILD, WRITE, REPLAY };
 enum {
     PER = 8,          /* parameters of a contact: tilt 2, point 3, surface, stiffness, damping */
-    ROWS = 96,        /* rows of a fit, at most: beyond they are thinned out */
+    ROWS = 64,        /* rows of a fit, at most: beyond they are thinned out */
     TRIALS = 24,      /* of a start */
     TRIALS_NEAR = 60, /* of one that comes near */
     STARTS = 7,
-    WORK_JOINT = 15000, /* of a cycle */
+    WORK_JOINT = 27000, /* of a cycle */
     WORK_PICK = 10      /* of a row */
 };
-static const double edge =
-    0.03; /* part of a wrench outside the span of the others that is a contact of its own */
+static const double edge = 0.03; /* part of a wrench outside the span of the others: another contact */
 static const double damping_unit = 0.01; /* [s] of stiffness */
 
 typedef struct joint_row {
@@ -78,9 +77,6 @@ static void divide(const fused_joint *z, const fused_point *q, const joint_act *
     for (int i = 0; i < n; i++)
         f[who[i]] = b[i];
 }
-
-/* ------------------------------------------------------------------------------------------------ edges --
- */
 
 static void wrench_of(const fused_joint *z, const joint_row *row, double *w) {
     const ff_vec3 M = ff_quat_rotate(row->x.attitude, row->M);
@@ -180,9 +176,6 @@ static bool place_points(fused_state *state, fused_joint *z) {
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------------- surface --
- */
-
 /* Stiffness, damping and place of contact j from its part of the wrenches. */
 static bool find_surface(const fused_model *model, fused_state *state, fused_joint *z, int j) {
     fused_table t;
@@ -232,9 +225,6 @@ static bool find_surface(const fused_model *model, fused_state *state, fused_joi
     q[j].c = fit.c;
     return true;
 }
-
-/* ----------------------------------------------------------------------------------------- all together --
- */
 
 static void tangents(ff_vec3 n, ff_vec3 e[2]) {
     e[0] = ff_vec3_unit(fabs(n.x) < 0.6 ? ff_vec3_cross(n, ff_vec3_make(1, 0, 0))
@@ -402,9 +392,6 @@ static void judge_trial(const fused_config *config, fused_joint *z) {
     else
         next_trial(config, z);
 }
-
-/* ----------------------------------------------------------------------------------------------- result --
- */
 
 /* Rows of contact j of the best: what it bears, and of that what its surface does not explain. */
 static void write_rows(fused_state *state, const fused_joint *z, fused_contact *c, int j) {
@@ -670,7 +657,7 @@ void ff__fused_join_on(const fused_model *model, fused_state *state, uint64_t k)
             if (!place_points(state, z))
                 z->stage = ++z->start >= starts_of(z) ? WRITE : START;
         } else if (z->stage == SURFACE) {
-            work -= 60 * rows;
+            work -= 60 * rows + 4000;
             if (!find_surface(model, state, z, (int)z->row)) {
                 z->stage = ++z->start >= starts_of(z) ? WRITE : START;
                 continue;
@@ -682,11 +669,13 @@ void ff__fused_join_on(const fused_model *model, fused_state *state, uint64_t k)
         } else if (z->stage == BUILD) {
             const uint64_t stride = 1 + (uint64_t)rows / ROWS;
             fused_system *s = z->trials ? &z->trial : &z->now;
-            for (; z->row <= z->to && work > 0; z->row += stride, work -= 40 + 12 * z->count * z->count)
+            for (; z->row <= z->to && work > 0; z->row += stride, work -= 100 + 45 * z->count * z->count)
                 if (fused_at(state, z->body, z->row)->valid)
                     add_row(state, z, s, z->row);
-            if (z->row > z->to)
+            if (z->row > z->to) {
+                work -= 1000;
                 judge_trial(&model->config, z);
+            }
         } else if (z->stage == WRITE) {
             write_all(model, state, z, k);
             return;
