@@ -28,30 +28,36 @@ const char *ff_campaign_unit(const ff_campaign *campaign, int column) {
                                      : campaign->metric[column - campaign->varies].unit;
 }
 
-double ff_campaign_own(const ff_campaign *campaign, int column) {
-    double value = FF_NAN;
-    if (column >= campaign->varies) {
-        const ff_metric *metric = &campaign->metric[column - campaign->varies];
-        ff_metrics *metrics = metric->scenario_only ? calloc(1, sizeof *metrics) : NULL;
-        if (metrics) {
-            metrics->scenario = &campaign->scenario;
-            value = ff_metric_value(metric, metrics, NULL, NULL);
-        }
-        free(metrics);
-        return value;
-    }
+/* What follows from the base scenario alone. */
+static ff_status own_metric(const ff_campaign *campaign, const ff_metric *metric, double *value) {
+    if (!metric->scenario_only)
+        return FF_OK;
+    ff_metrics *metrics = calloc(1, sizeof *metrics);
+    if (!metrics)
+        return FF_ERR_MEMORY;
+    metrics->scenario = &campaign->scenario;
+    *value = ff_metric_value(metric, metrics, NULL, NULL);
+    free(metrics);
+    return FF_OK;
+}
+
+ff_status ff_campaign_own(const ff_campaign *campaign, int column, double *value) {
+    *value = FF_NAN;
+    if (column >= campaign->varies)
+        return own_metric(campaign, &campaign->metric[column - campaign->varies], value);
     ff_tree tree = {0};
     ff_node *root = NULL;
     ff_tree_error error;
-    if (ff_tree_parse(&tree, campaign->text, campaign->length, NULL, &root, &error) == FF_OK && root) {
+    const ff_status status = ff_tree_parse(&tree, campaign->text, campaign->length, NULL, &root, &error);
+    if (status == FF_OK && root) {
         const ff_node *node = ff_node_at(root, campaign->vary[column].path);
         bool in_range = false;
         if (!node || node->kind != FF_NODE_SCALAR || node->quoted ||
-            !ff_number_parse(node->text, &value, &in_range) || !in_range)
-            value = FF_NAN;
+            !ff_number_parse(node->text, value, &in_range) || !in_range)
+            *value = FF_NAN;
     }
     ff_tree_free(&tree);
-    return value;
+    return status;
 }
 
 ff_status ff_campaign_template(const ff_campaign *campaign, int method, ff_scenario_template **out,

@@ -129,8 +129,8 @@ char *ff_campaign_command(const ff_campaign *campaign, uint64_t index, int metho
 const char *ff_campaign_column(const ff_campaign *campaign, int column);
 const char *ff_campaign_unit(const ff_campaign *campaign, int column);
 /* The base scenario's own value of a column: what it names at a varied path, or what follows from the
- * scenario alone. FF_NAN where there is neither. */
-double ff_campaign_own(const ff_campaign *campaign, int column);
+ * scenario alone. FF_NAN where there is neither. FF_OK, FF_ERR_MEMORY. */
+ff_status ff_campaign_own(const ff_campaign *campaign, int column, double *value);
 
 /* The nth of a random permutation of 0 .. count - 1 that the key chooses. */
 uint64_t ff_permute(uint64_t key, uint64_t count, uint64_t n);

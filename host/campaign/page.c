@@ -214,6 +214,12 @@ static void map_limits(ff_study *study, const ff_output *o, int n) {
     free(piece);
 }
 
+static double own_value(ff_study *study, const ff_campaign *c, int column) {
+    double value;
+    study->json.failed |= ff_campaign_own(c, column, &value) != FF_OK;
+    return value;
+}
+
 static void map(ff_study *study, const ff_output *o, int n) {
     const ff_campaign *c = o->campaign;
     const ff_picture *p = &o->picture[n];
@@ -225,7 +231,7 @@ static void map(ff_study *study, const ff_output *o, int n) {
                             .limit = c->map[n].contour,
                             .x = axis_of(c, &p->x),
                             .y = axis_of(c, &p->y),
-                            .point = {ff_campaign_own(c, p->x.column), ff_campaign_own(c, p->y.column)}};
+                            .point = {own_value(study, c, p->x.column), own_value(study, c, p->y.column)}};
     ff_study_map_open(study, &m);
     for (int k = 0; k < c->methods; k++) {
         static double value[FF_AXIS_CELLS * FF_AXIS_CELLS];
@@ -266,8 +272,8 @@ static void curve_limits(ff_study *study, const ff_output *o, int n, const doubl
 }
 
 /* The base scenario on an axis; FF_NAN where it lies beyond what was varied. */
-static double own_between(const ff_campaign *c, const ff_axis *a) {
-    const double own = ff_campaign_own(c, a->column);
+static double own_between(ff_study *study, const ff_campaign *c, const ff_axis *a) {
+    const double own = own_value(study, c, a->column);
     return own >= a->edge[0] && own <= a->edge[a->count] ? own : FF_NAN;
 }
 
@@ -283,7 +289,7 @@ static void curves(ff_study *study, const ff_output *o, int n) {
                                .x_name = ff_campaign_column(c, p->x.column),
                                .x_unit = ff_campaign_unit(c, p->x.column),
                                .x_log = p->x.log,
-                               .point = own_between(c, &p->x)};
+                               .point = own_between(study, c, &p->x)};
     ff_study_curves_open(study, &s);
     double ends[2] = {FF_NAN, FF_NAN}; /* of what is drawn */
     for (int k = 0; k < c->methods; k++) {
