@@ -197,7 +197,8 @@ static const ff_method_library *refuse_all(const char *path, char *message, size
 
 static const ff_method_library *refuse_strange(const char *path, char *message, size_t size) {
     (void)path;
-    snprintf(message, size, "a library that a log names runs only with --trust: it is code of whoever made it");
+    snprintf(message, size,
+             "a library that a log names runs only with --trust: it is code of whoever made it");
     return NULL;
 }
 

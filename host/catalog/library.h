@@ -17,8 +17,8 @@ enum { FF_LIBRARIES = FF_WATCHED /* at once */ };
  * before others start. */
 const ff_method_library *ff_library_open(const char *path, char *message, size_t size);
 
-/* With the libraries; refusing each in one line, for commands whose loop must not be disturbed, and for logs that
- * others may have made; leaving them closed. */
+/* With the libraries; refusing each in one line, for commands whose loop must not be disturbed, and for logs
+ * that others may have made; leaving them closed. */
 extern const ff_catalog ff_catalog_libraries, ff_catalog_guarded, ff_catalog_strange, ff_catalog_closed;
 
 #endif

@@ -114,11 +114,10 @@ static ff_status check_library(const ff_logfile *file, const ff_catalog *catalog
     find_text(file, "method.sha256", hash, sizeof hash);
     const ff_method_library *library = ff_scenario_method_library(catalog, path, why, sizeof why);
     if (!library)
-        return ff_refuse(FF_ERR_FORMAT, message, size,
-                         "made with method '%s', version %s, of %s, SHA-256 %.16s...: %s%s", name, version,
-                         path, hash, why,
-                         catalog && catalog->refuses ? ""
-                                                     : "; put the library that it was made with back there");
+        return ff_refuse(
+            FF_ERR_FORMAT, message, size, "made with method '%s', version %s, of %s, SHA-256 %.16s...: %s%s",
+            name, version, path, hash, why,
+            catalog && catalog->refuses ? "" : "; put the library that it was made with back there");
     if (strcmp(hash, library->hash) == 0)
         return FF_OK;
     return ff_refuse(FF_ERR_FORMAT, message, size,

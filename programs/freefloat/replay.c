@@ -44,10 +44,8 @@ int ff_cmd_replay(int argc, char **argv) {
     const char *path = NULL;
     int exit_status;
     bool quiet = false, json = false, trust = false;
-    const ff_option options[] = {FF_OPT_FLAG("--trust", &trust),
-                                 FF_OPT_FLAG("--quiet", &quiet),
-                                 FF_OPT_FLAG("--json", &json),
-                                 {0}};
+    const ff_option options[] = {
+        FF_OPT_FLAG("--trust", &trust), FF_OPT_FLAG("--quiet", &quiet), FF_OPT_FLAG("--json", &json), {0}};
     if (ff_cli_parse(argc, argv, "replay", help, options, "log", &path, &exit_status))
         return exit_status;
     char message[1024] = "";
@@ -66,7 +64,8 @@ int ff_cmd_replay(int argc, char **argv) {
             "warning: %s: written by version %s, replayed by %s: if bits differ, replay it with that version",
             path, file.version, ff_version());
     if (status == FF_OK)
-        status = ff_logfile_scenario(&file, trust ? &ff_catalog_libraries : &ff_catalog_strange, scenario, message, sizeof message);
+        status = ff_logfile_scenario(&file, trust ? &ff_catalog_libraries : &ff_catalog_strange, scenario,
+                                     message, sizeof message);
     if (status == FF_OK) {
         ff_progress progress;
         ff_progress_start(&progress, "replay", quiet || json);

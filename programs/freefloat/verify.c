@@ -64,9 +64,10 @@ int ff_cmd_verify(int argc, char **argv) {
     ff_json_init(&o.text, true);
     ff_json_open(&o.text, NULL, '{');
     ff_json_open(&o.text, "findings", '[');
-    const ff_status verified = ff_runs_find(word, path) ? ff_runs_verify(path, trust ? &ff_catalog_libraries : &ff_catalog_strange, take,
-                                                                         &o, &result, message, sizeof message)
-                                                        : FF_ERR_IO;
+    const ff_status verified = ff_runs_find(word, path)
+                                   ? ff_runs_verify(path, trust ? &ff_catalog_libraries : &ff_catalog_strange,
+                                                    take, &o, &result, message, sizeof message)
+                                   : FF_ERR_IO;
     ff_json_close(&o.text, ']');
     ff_json_bool(&o.text, "same", result.different == 0);
     ff_json_integer(&o.text, "checked", result.checked);
