@@ -18,7 +18,7 @@ enum {
     TRIALS = 24,      /* of a start */
     TRIALS_NEAR = 60, /* of one that comes near */
     STARTS = 7,
-    WORK_JOINT = 27000, /* of a cycle */
+    WORK_JOINT = 40000, /* of a cycle */
     WORK_PICK = 10      /* of a row */
 };
 static const double edge = 0.03; /* part of a wrench outside the span of the others: another contact */
@@ -288,8 +288,12 @@ static void add_row(fused_state *state, const fused_joint *z, fused_system *s, u
     for (int m = 0; m < PER * n; m++) {
         const int to = PER * on[m / PER] + m % PER;
         s->b[to] += dot6(g[m], left);
-        for (int o = 0; o <= m; o++)
-            s->A[to * all + PER * on[o / PER] + o % PER] += dot6(g[m], g[o]);
+        for (int o = 0; o <= m / PER; o++) {
+            double *a = &s->A[to * all + PER * on[o]];
+            const int last = o < m / PER ? PER - 1 : m % PER;
+            for (int q = 0; q <= last; q++)
+                a[q] += dot6(g[m], g[PER * o + q]);
+        }
     }
 }
 
@@ -393,12 +397,15 @@ static void judge_trial(const fused_config *config, fused_joint *z) {
         next_trial(config, z);
 }
 
-/* Rows of contact j of the best: what it bears, and of that what its surface does not explain. */
-static void write_rows(fused_state *state, const fused_joint *z, fused_contact *c, int j) {
-    c->force_max = 0.0;
-    c->detected = z->to;
+/* Rows of the best: what each contact bears, and of that what its surface does not explain. */
+static void write_rows(fused_state *state, const fused_joint *z, fused_contact *const *c) {
+    for (int j = 0; j < z->count; j++) {
+        c[j]->force_max = 0.0;
+        c[j]->detected = z->to;
+    }
     for (uint64_t i = z->to + 1; i-- > z->from;) {
         const joint_row row = row_of(state, z, i);
+        const bool valid = fused_at(state, z->body, i)->valid;
         joint_act act[FUSED_JOINT];
         double f[FUSED_JOINT];
         unsigned mask = 0;
@@ -410,15 +417,17 @@ static void write_rows(fused_state *state, const fused_joint *z, fused_contact *
             M = ff_vec3_axpy(-act[m].f, act[m].arm, M);
         }
         divide(z, z->best, act, mask, F, M, f);
-        fused_row *const q = fused_row_of(c, i);
-        q->s = act[j].p + c->surface.x0;
-        q->v = act[j].v;
-        q->use = fused_at(state, z->body, i)->valid;
-        q->residual = q->use ? f[j] : 0.0;
-        q->f = act[j].f + q->residual;
-        c->force_max = fmax(c->force_max, q->f);
-        if (act[j].p > 0.0)
-            c->detected = i;
+        for (int j = 0; j < z->count; j++) {
+            fused_row *const q = fused_row_of(c[j], i);
+            q->s = act[j].p + c[j]->surface.x0;
+            q->v = act[j].v;
+            q->use = valid;
+            q->residual = valid ? f[j] : 0.0;
+            q->f = act[j].f + q->residual;
+            c[j]->force_max = fmax(c[j]->force_max, q->f);
+            if (act[j].p > 0.0)
+                c[j]->detected = i;
+        }
     }
 }
 
@@ -450,7 +459,6 @@ static void write_contact(const fused_model *model, fused_state *state, const fu
     c->side = fmax(0.0, z->J_best / rows_of(z) - expected(&model->config, z)) * square(z->unit / z->peak);
     if (c->exact && !is_exact(&model->config, z))
         c->side = square(0.004) + 0.25 * z->J_force / rows_of(z) * square(z->unit / z->peak);
-    write_rows(state, z, c, j);
     const ff__place p = fused_contact_place(c);
     const fused_sample *x = fused_at(state, z->body, z->from);
     ff__port port;
@@ -507,20 +515,23 @@ static void write_all(const fused_model *model, fused_state *state, fused_joint 
         leave(model, state, z, k);
         return;
     }
-    unsigned old = z->members, now = 0;
+    const unsigned old = z->members;
+    unsigned now = 0;
+    fused_contact *c[FUSED_JOINT];
     for (int j = 0; j < z->count; j++) {
-        fused_contact *c = record_for(state, z);
-        write_contact(model, state, z, c, j);
-        c->closing = true; /* until the replay is done */
-        c->stage = REST;
-        now |= 1u << (c - state->contact);
+        c[j] = record_for(state, z);
+        write_contact(model, state, z, c[j], j);
+        c[j]->closing = true; /* until the replay is done */
+        c[j]->stage = REST;
+        now |= 1u << (c[j] - state->contact);
     }
+    write_rows(state, z, c);
     for (int i = 0; i < FUSED_CONTACTS; i++) /* fewer than were found before */
         if (old & ~now & 1u << i) {
-            fused_contact *c = &state->contact[i];
-            c->settled = c->closing = false;
-            if (c->wall >= 0)
-                state->wall[c->wall].valid = false;
+            fused_contact *o = &state->contact[i];
+            o->settled = o->closing = false;
+            if (o->wall >= 0)
+                state->wall[o->wall].valid = false;
         }
     z->members = now;
     z->stage = REPLAY;
@@ -669,7 +680,7 @@ void ff__fused_join_on(const fused_model *model, fused_state *state, uint64_t k)
         } else if (z->stage == BUILD) {
             const uint64_t stride = 1 + (uint64_t)rows / ROWS;
             fused_system *s = z->trials ? &z->trial : &z->now;
-            for (; z->row <= z->to && work > 0; z->row += stride, work -= 100 + 45 * z->count * z->count)
+            for (; z->row <= z->to && work > 0; z->row += stride, work -= 150 + 70 * z->count * z->count)
                 if (fused_at(state, z->body, z->row)->valid)
                     add_row(state, z, s, z->row);
             if (z->row > z->to) {
