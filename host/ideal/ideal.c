@@ -225,7 +225,8 @@ static double event_within(solver *s, int unit, int which, double a, const ff_id
     const ff_ideal_mode mode = s->problem.unit[unit].mode;
     const double ea = event_value(mode, which, va);
     double eb = event_value(mode, which, vb), end = b;
-    if (eb <= 0.0 && ea <= 0.0) {
+    /* a depth that ends and returns took the force with it */
+    if (eb <= 0.0 && ea <= 0.0 && !(mode == FF_IDEAL_IN && which == GATE_EVENT)) {
         const double inside = hump(s, unit, which, a, va, b, vb);
         if (isfinite(inside)) {
             ff_ideal_value v;

@@ -508,10 +508,15 @@ static void judge(const ff_scenario *s, const char *what, tally *sum) {
     double peak[FF_MAX_CONTACTS] = {0};
     for (int k = 0; k < r.contacts; k++)
         peak[r.contact[k].contact] = fmax(peak[r.contact[k].contact], r.contact[k].peak_force);
-    for (int k = 0; k < s->contacts; k++) /* the grid of brute force meets a peak to (w h)^2/8 */
-        if (!(fabs(peak[k] - b.peak[k]) <= 1e-5 * b.peak[k]))
+    /* the grid of brute force misses a peak by (w h)^2/8, one that growing damping makes by (h v/depth)^2 */
+    for (int k = 0; k < s->contacts; k++) {
+        const double depth = s->contact[k].damping_depth,
+                     v = 2.0 * ff_vec3_norm(s->satellite[0].start.velocity);
+        const double sharp = depth > 0.0 ? 1e-5 * v / depth : 0.0;
+        if (!(fabs(peak[k] - b.peak[k]) <= (1e-5 + sharp * sharp) * b.peak[k]))
             fail_msg("%s: contact %d has its largest force at %.9g N, %.9g N are right", what, k, peak[k],
                      b.peak[k]);
+    }
     ff_ideal_free(&r);
 }
 
