@@ -94,7 +94,7 @@ static int play(const char *title, const char *address, bool quiet) {
     if (live && ff_player_init(&player, live, &recording) == FF_OK) {
         ff_cli_live(live, false);
         if (!quiet)
-            fprintf(stderr, "%zu rows of %s; Ctrl-C ends\n", recording.rows, path);
+            fprintf(stderr, "%zu rows of %s%s; Ctrl-C ends\n", recording.rows, title, strrchr(path, '/'));
         for (bool go = true; go && !ff_cli_interrupted();) {
             go = ff_player_step(&player, ff_clock_now());
             usleep(8000);
