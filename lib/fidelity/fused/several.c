@@ -1,12 +1,10 @@
 /* fused: contacts of one body that acted at one time, fitted together once they are over
  * (docs/methods/fused.md, 9).
  *
- * The wrench of every row is a sum of contact forces with factors >= 0. In the space of wrenches these rows
- * lie in a cone whose edges are the contacts: rows in which one of them acts alone. The edges are looked for
- * first (the row that lies furthest outside the span of those found), each force follows from the wrench by
- * least squares, its surface from the profile; then normals, points and surfaces of all are refined by the
- * method of Levenberg and Marquardt on force and torque. It replaces what was found of each alone where it
- * explains the wrench better. */
+ * The wrenches of all rows lie in a cone whose edges are the contacts: rows in which one acts alone. From the
+ * rows furthest outside each other's span each force follows by least squares, its surface from the profile;
+ * then normals, points and surfaces of all are refined by Levenberg and Marquardt's method on force and
+ * torque. */
 #include "fidelity/fused/fused.h"
 
 #include <string.h>
@@ -177,7 +175,7 @@ static bool place_points(fused_state *state, fused_joint *z) {
 }
 
 /* Stiffness, damping and place of contact j from its part of the wrenches. */
-static bool find_surface(const fused_model *model, fused_state *state, fused_joint *z, int j) {
+static bool find_surface(const fused_model *model, fused_state *state, fused_joint *z, int j, int *work) {
     fused_table t;
     int rows = 0, first = -1;
     double most = 0.0, lo = FF_INF;
@@ -195,8 +193,8 @@ static bool find_surface(const fused_model *model, fused_state *state, fused_joi
         t.use[rows] = fused_at(state, z->body, i)->valid;
         most = fmax(most, f[j]);
     }
-    const double noise = model->config.force_noise;
     for (int i = 0; i < rows; i++) {
+        const double noise = model->config.force_noise;
         if (first < 0 && t.f[i] > fmax(0.1 * most, 5.0 * noise))
             first = i;
         if (first < 0)
@@ -216,9 +214,11 @@ static bool find_surface(const fused_model *model, fused_state *state, fused_joi
                               .speed = t.v[first]};
     ff_profile fit = {0};
     ff_profile_search search;
-    int work = INT32_MAX;
+    int left = INT32_MAX;
     ff_profile_begin(&in, &search);
-    if (ff_profile_continue(&in, 0, &search, &work, &fit) != FF_PROFILE_DONE)
+    const ff_profile_progress progress = ff_profile_continue(&in, 0, &search, &left, &fit);
+    *work -= INT32_MAX - left;
+    if (progress != FF_PROFILE_DONE)
         return false;
     q[j].x0 = fit.x0;
     q[j].k = fit.k;
@@ -668,8 +668,8 @@ void ff__fused_join_on(const fused_model *model, fused_state *state, uint64_t k)
             if (!place_points(state, z))
                 z->stage = ++z->start >= starts_of(z) ? WRITE : START;
         } else if (z->stage == SURFACE) {
-            work -= 60 * rows + 4000;
-            if (!find_surface(model, state, z, (int)z->row)) {
+            work -= 60 * rows;
+            if (!find_surface(model, state, z, (int)z->row, &work)) {
                 z->stage = ++z->start >= starts_of(z) ? WRITE : START;
                 continue;
             }
