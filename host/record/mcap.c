@@ -355,9 +355,12 @@ typedef struct closed_chunk {
 static bool pack(ff_mcap_writer *w, const uint8_t *records, size_t size) {
     if (!w->codec)
         return false;
+    w->packed.used = 0;
     const size_t room = w->codec->bound(size);
-    if (!reserve(&w->packed, room))
+    if (!reserve(&w->packed, room)) {
+        w->chunk.failed = true; /* nothing is written, and it is said */
         return false;
+    }
     w->packed.used = w->codec->compress(w->context, w->packed.at, room, records, size);
     return w->packed.used > 0;
 }
