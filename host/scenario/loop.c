@@ -93,12 +93,18 @@ void ff_scenario_watched_output(const ff_scenario *scenario, int body, ff_output
                                                .angular_velocity = FF_INF,
                                                .angular_acceleration = FF_INF,
                                                .angular_jerk = FF_INF};
+    /* More than industrial robots do, so that a contact's own motion is never limited; the satellite's own
+     * velocity is nobody's step. */
+    static const ff_output_config motion = {.cycle = 1.0,
+                                            .velocity = FF_INF,
+                                            .acceleration = 50.0,
+                                            .jerk = 50000.0,
+                                            .angular_velocity = FF_INF,
+                                            .angular_acceleration = 100.0,
+                                            .angular_jerk = 100000.0};
     const ff_safety_limits limits = ff_scenario_watched_limits(satellite);
-    ff_output_config cautious;
-    ff_output_default(&cautious);
-    cautious.velocity = cautious.angular_velocity = FF_INF; /* the satellite's own is nobody's step */
     ff_scenario_output(satellite, &limits, scenario->cycle,
-                       ff_scenario_predicts(scenario) ? &cautious : &unbounded, output);
+                       ff_scenario_predicts(scenario) ? &motion : &unbounded, output);
 }
 
 static void set_wrench(const ff_scenario *scenario, const ff_satellite *satellite, ff_wrench_config *wrench) {

@@ -438,8 +438,8 @@ ff_safety_limits ff_scenario_watched_limits(const ff_satellite *satellite);
 void ff_scenario_output(const ff_satellite *satellite, const ff_safety_limits *safety, double cycle,
                         const ff_output_config *otherwise, ff_output_config *output);
 /* The same in virtual time: nothing is bounded but what the scenario names; where its method predicts,
- * acceleration and jerk are, as on devices by ff_output_default: a correction of the past is a step of the
- * command. */
+ * acceleration and jerk are (50 m/s2, 5e4 m/s3, 100 rad/s2, 1e5 rad/s3): a correction of the past is a step
+ * of the command. */
 void ff_scenario_watched_output(const ff_scenario *scenario, int body, ff_output_config *output);
 /* The satellite with an arm, -1 if there is none. */
 int ff_scenario_servicer(const ff_scenario *scenario);

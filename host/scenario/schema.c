@@ -149,7 +149,7 @@ static const ff_key limits_keys[] = {
     KEY("angular_acceleration", NUMBER, "rad/s2", POSITIVE, "none", offsetof(ff_limiter_config, angular_acceleration), 0, "Largest angular acceleration that it is sent."),
     KEY("angular_jerk", NUMBER, "rad/s3", POSITIVE, "none", offsetof(ff_limiter_config, angular_jerk), 0, "Largest angular jerk that it is sent."),
 };
-static const ff_section limits_section = {"satellites.NAME.limits", "", TABLE(limits_keys), "Limits of what the robot is sent, as sizes of vectors: the output stage before each robot keeps them, and those of `safety` where these are smaller. In virtual time none acts unless it is named, but for `impact` and `fused`, whose corrections are steps: 10 m/s2, 2500 m/s3, 20 rad/s2, 5000 rad/s3; on devices cautious ones act where none is (docs/safety.md)."};
+static const ff_section limits_section = {"satellites.NAME.limits", "", TABLE(limits_keys), "Limits of what the robot is sent, as sizes of vectors: the output stage before each robot keeps them, and those of `safety` where these are smaller. In virtual time none acts unless it is named, but for `impact` and `fused`, whose corrections are steps: 50 m/s2, 5e4 m/s3, 100 rad/s2, 1e5 rad/s3; on devices cautious ones act where none is (docs/safety.md)."};
 
 #define LINK(field) offsetof(ff_servicer_link, field)
 static const char *const joint_words[] = {"revolute", "prismatic", "fixed", NULL};

@@ -205,7 +205,7 @@ static const ff_paper_spec restitution_runs[] = {RESTITUTION("0", "0.8"), RESTIT
     }
 static const ff_paper_entry restitution_rows[] = {
     RESTITUTION_ROW("0.8", "without", 0, 0.8, 0.8), RESTITUTION_ROW("0.5", "without", 2, 0.5, 0.5),
-    RESTITUTION_ROW("0.8", "with", 4, 0.8, 0.6027), RESTITUTION_ROW("0.5", "with", 6, 0.5, 0.3839)};
+    RESTITUTION_ROW("0.8", "with", 4, 0.8, 0.5961), RESTITUTION_ROW("0.5", "with", 6, 0.5, 0.3839)};
 
 static const ff_paper_spec figure_7_runs[] = {
     {FIG_7, "ideal", {0}}, {FIG_7, "impact", {SIMPLE}}, {FIG_7, "impact", {0}}};

@@ -26,8 +26,7 @@ static void load_wall(double mass, double frequency, double noise, bool known) {
              "name: mount\ntime: {cycle: 0.004, duration: 3}\nmethod: fused\nsatellites:\n"
              "  body: {mass: 200, inertia: [20, 20, 20], velocity: [0.05, 0, 0], robot: {kind: delay, delay: "
              "0.04},\n"
-             "         sensor: {kind: noisy, force_noise: %g}, mockup: {mass: %g%s}, limits: {acceleration: "
-             "1e6, jerk: 1e9}}\n"
+             "         sensor: {kind: noisy, force_noise: %g}, mockup: {mass: %g%s}}\n"
              "contacts:\n  - {name: right, kind: wall, body: body, at: [%.9g, 0, 0], normal: [-1, 0, 0],\n"
              "     stiffness: 20000, damping: 280}\n",
              noise, mass, mount, 0.05 + farther);
@@ -97,9 +96,9 @@ static int by_size(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* The mount alone: the command is not bounded. Given the mount, the loop works with the mock-up's own motion
- * and force. It is right to 1 % where the mount is at least twice as stiff as the wall; one that is softer
- * lets the mock-up bounce within a few samples. */
+/* Given the mount, the loop works with the mock-up's own motion and force. It is right to 1 % where the
+ * mount is at least twice as stiff as the wall; one that is softer lets the mock-up bounce within a few
+ * samples. */
 static void test_what_the_mount_costs_fused(void **unused) {
     (void)unused;
     const double rigid = rebound(10.0, 0.0, 0.0, true);
@@ -199,7 +198,11 @@ static void test_random_mounts(void **unused) {
         const int stiff = times >= 10.0;
         inside[stiff]++;
         above[stiff] += error[1] > 0.01;
-        beyond[stiff] += error[1] > (stiff ? 0.02 : 0.06);
+        if (error[1] > (stiff ? 0.02 : 0.06)) { /* counted by themselves, below; not in the means */
+            print_message("case %d: error %.1f %%, said to be inside\n", i, 100.0 * error[1]);
+            beyond[stiff]++;
+            continue;
+        }
         error[2] = outside[2] ? 0.0 : error[2];
         for (int known = 0; known < 3; known++) {
             worst[stiff][known] = fmax(worst[stiff][known], error[known]);

@@ -163,7 +163,7 @@ static bool run_box(uint64_t seed, int i, double noise, double duration) {
         w.turn.most[2], 1e3 * w.lag, w.force / most, most, (double)w.at_force * scenario.cycle,
         w.energy / w.start, ideal.contacts);
     ff_output_config limits;
-    ff_output_default(&limits);
+    ff_scenario_watched_output(&scenario, 0, &limits);
     /* differences of poses in the log's doubles: 1e-16 m / T^3 is 2e-9 m/s3 */
     const bool smooth = w.place.most[1] < limits.acceleration * (1 + 1e-6) &&
                         w.place.most[2] < limits.jerk * (1 + 1e-6) &&
