@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "study/contact_stability.h"
+#include "emulate/analysis.h"
 #include "text/message.h"
 
 /* A mechanism and the memory it stands on. */
@@ -273,36 +273,21 @@ static ff_status ratio(pair *p, size_t *n, double *Q) {
     return status == FF_OK ? ff_contact_stability_ratio(*n, M_s, M_r, Q) : status;
 }
 
-static void warn(char *warnings, size_t size, const char *format, double a, double b, double c) {
-    const size_t used = strlen(warnings);
-    if (used < size)
-        snprintf(warnings + used, size - used, format, a, b, c);
-}
-
 /* What the analysis says of the contact before it happens. */
 static void foretell(const ff_emulate_arms *arms, pair *p, char *warnings, size_t size) {
-    const double gv = arms->emulation.velocity_gain, gp = arms->emulation.position_gain;
-    if (!(gv > 0.0) || !(gp > 0.0) || !(isfinite(arms->actuator_bandwidth) || arms->actuator_delay > 0.0))
-        return;
-    if (arms->actuator_bandwidth < 2.0 * gp / gv)
-        warn(warnings, size, "actuator_bandwidth %.4g rad/s is below the controller's, %.4g rad/s\n",
-             arms->actuator_bandwidth, 2.0 * gp / gv, 0.0);
     ff_contact_stability_config c;
     ff_contact_stability s;
     ff_contact_stability_axes axes;
     double Q[36];
     size_t n;
-    ff_contact_stability_default(&c);
-    c.velocity_gain = gv;
-    c.position_gain = gp;
-    if (arms->actuator_delay > 0.0)
-        c.delay = arms->actuator_delay;
-    else
-        c.bandwidth = arms->actuator_bandwidth;
+    if (!ff__emulate_analysis(&arms->emulation, arms->actuator_bandwidth, arms->actuator_delay, &c, warnings,
+                              size))
+        return;
     if (arms->wall.present && ratio(p, &n, Q) == FF_OK &&
         ff_contact_stability_matrix(&c, n, Q, &axes, &s, NULL, 0) == FF_OK && !s.stable)
-        warn(warnings, size, "the contact is not stable: inertia ratio %.4g, stable from %.4g to %.4g\n",
-             axes.value[axes.worst], s.q_low, s.q_high);
+        ff__emulate_warn(warnings, size,
+                         "the contact is not stable: inertia ratio %.4g, stable from %.4g to %.4g\n",
+                         axes.value[axes.worst], s.q_low, s.q_high);
 }
 
 ff_status ff_emulate_arms_run(const ff_emulate_arms *arms, ff_emulate_result *result, char *message,

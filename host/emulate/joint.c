@@ -1,6 +1,6 @@
 /* One joint that emulates a flexible one: the scenario's numbers as mechanisms of host/emulate, warned of
  * what the controller cannot do. */
-#include "study/contact_stability.h"
+#include "emulate/analysis.h"
 #include "emulate/emulate.h"
 
 #include <stdio.h>
@@ -51,34 +51,13 @@ static ff_status set_wall(const ff_emulate_joint *joint, ff_emulate_config *c, c
     return FF_OK;
 }
 
-static void warn(char *warnings, size_t size, size_t *used, const char *format, double a, double b,
-                 double c) {
-    if (*used >= size)
-        return;
-    const int written = snprintf(warnings + *used, size - *used, format, a, b, c);
-    if (written > 0)
-        *used += (size_t)written;
-}
-
 /* An actuator slower than the controller, a contact that is not stable: one line each. */
 static void warn_of_gains(const ff_emulate_joint *joint, bool wall, char *warnings, size_t size) {
-    const double gv = joint->emulation.velocity_gain, gp = joint->emulation.position_gain;
-    size_t used = 0;
-    if (!(gv > 0.0 && gp > 0.0) || !(isfinite(joint->actuator_bandwidth) || joint->actuator_delay > 0.0))
-        return;
-    /* w_p = 2 G_p/G_v is the controller's bandwidth, (33). */
-    if (joint->actuator_bandwidth < 2.0 * gp / gv)
-        warn(warnings, size, &used, "actuator_bandwidth %.4g rad/s is below the controller's, %.4g rad/s\n",
-             joint->actuator_bandwidth, 2.0 * gp / gv, 0.0);
     ff_contact_stability_config c;
     ff_contact_stability stability;
-    ff_contact_stability_default(&c);
-    c.velocity_gain = gv;
-    c.position_gain = gp;
-    if (joint->actuator_delay > 0.0)
-        c.delay = joint->actuator_delay;
-    else
-        c.bandwidth = joint->actuator_bandwidth;
+    if (!ff__emulate_analysis(&joint->emulation, joint->actuator_bandwidth, joint->actuator_delay, &c,
+                              warnings, size))
+        return;
     c.inertia_ratio = joint->target.link_inertia / joint->robot_inertia;
     const double l = joint->target.length;
     if (wall) {
@@ -87,9 +66,9 @@ static void warn_of_gains(const ff_emulate_joint *joint, bool wall, char *warnin
         c.contact_damping = joint->wall_damping;
     }
     if (ff_contact_stability_analyze(&c, &stability, NULL, 0) == FF_OK && !stability.stable)
-        warn(warnings, size, &used,
-             "the contact is not stable: inertia ratio %.4g, stable from %.4g to %.4g\n", c.inertia_ratio,
-             stability.q_low, stability.q_high);
+        ff__emulate_warn(warnings, size,
+                         "the contact is not stable: inertia ratio %.4g, stable from %.4g to %.4g\n",
+                         c.inertia_ratio, stability.q_low, stability.q_high);
 }
 
 /* The task is an arc, length q: angles again. */

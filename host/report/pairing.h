@@ -11,7 +11,7 @@ ff_vec3 ff_metrics_point_velocity(const ff_contact *contact, const ff_rigid_stat
  *
  * A contact of the run is that of the reference on the same surface which begins nearest to it, where both
  * begin within T of each other and at places no farther apart than the reference's point moves in T. T is the
- * reference contact's own duration, five cycles (by which contacts are told apart) and half the time to the
+ * reference contact's own duration, five cycles (that separate contacts) and half the time to the
  * nearest other contact on the surface, or of the flight before it, whichever is less: beyond, another
  * partner would be as good. What chatters within one partner belongs to it; a partner whose time another of
  * the run's contacts covers is not missed. Contacts of less than a twentieth of the reference's largest

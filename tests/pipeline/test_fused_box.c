@@ -6,6 +6,7 @@
  *
  *   FF_BOXES=n  so many    FF_BOX=i  this one alone    FF_SECONDS=s  so long    FF_NOISE=N  that noise in all
  *   FF_KEEP=folder  their scenarios, to run by hand */
+#include "pipeline/draw.h"
 #include "run_support.h"
 
 #include "freefloat/fidelity.h"
@@ -16,26 +17,6 @@ static ff_metrics metrics;
 
 /* ------------------------------------------------------------------------------------------------- draws --
  */
-
-typedef struct text {
-    char at[8192];
-    size_t used;
-} text;
-
-__attribute__((format(printf, 2, 3))) static void say(text *t, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    t->used += (size_t)vsnprintf(t->at + t->used, sizeof t->at - t->used, format, list);
-    va_end(list);
-    assert_true(t->used < sizeof t->at);
-}
-
-#define V3 "[%.12g, %.12g, %.12g]"
-#define OF(v) (v).x, (v).y, (v).z
-
-static ff_vec3 direction(ff_rng *rng) {
-    return ff_vec3_unit(ff_vec3_make(ff_rng_normal(rng), ff_rng_normal(rng), ff_rng_normal(rng)));
-}
 
 /* 6 to 12 cm wide, elastic; 36 to 112 samples in contact, w tau up to .9: contacts often overlap. */
 static void compose(ff_rng *rng, double noise, double duration, text *t) {

@@ -9,6 +9,7 @@
  *   FF_CLASS=name   this class alone          FF_CONTACTS=n   so many of each
  *   FF_KEEP=folder  scenarios that are silent there, to run by hand
  *   FF_FUSED='zero: off'   settings of the method */
+#include "pipeline/draw.h"
 #include "run_support.h"
 
 #include "freefloat/fidelity.h"
@@ -59,26 +60,6 @@ static ff_metrics metrics;
 static double log_range(ff_rng *rng, double low, double high) {
     return exp(ff_rng_range(rng, log(low), log(high)));
 }
-
-static ff_vec3 direction(ff_rng *rng) {
-    return ff_vec3_unit(ff_vec3_make(ff_rng_normal(rng), ff_rng_normal(rng), ff_rng_normal(rng)));
-}
-
-typedef struct text {
-    char at[8192];
-    size_t used;
-} text;
-
-__attribute__((format(printf, 2, 3))) static void say(text *t, const char *format, ...) {
-    va_list list;
-    va_start(list, format);
-    t->used += (size_t)vsnprintf(t->at + t->used, sizeof t->at - t->used, format, list);
-    va_end(list);
-    assert_true(t->used < sizeof t->at);
-}
-
-#define V3 "[%.12g, %.12g, %.12g]"
-#define OF(v) (v).x, (v).y, (v).z
 
 /* What the classes share. */
 typedef struct draw {
