@@ -29,7 +29,7 @@ ff_status ff_ranks_start(ff_ranks *ranks, char *message, size_t size) {
     *ranks = (ff_ranks){.count = 1};
     if (!started_by_mpi())
         return FF_OK;
-    ranks->table = ff_module_table("mpi", NULL, message, size);
+    ranks->table = ff_module_table("mpi", message, size);
     if (!ranks->table)
         return alone() ? FF_OK : FF_ERR_UNSUPPORTED;
     ranks->on = ranks->table->start(&ranks->rank, &ranks->count);

@@ -53,9 +53,26 @@ typedef struct ff_live_server {
     void (*stop)(ff_live *live);
 } ff_live_server;
 
+/* What the module calls of this room. */
+typedef struct ff_live_room {
+    const unsigned char *page;
+    size_t page_size; /* [bytes] */
+    int64_t (*now)(void);
+    bool (*drain)(ff_live *live);
+    bool (*token)(const ff_live *live, const char *given);
+    bool (*parse)(const ff_live *live, const char *line, size_t length, ff_live_command *command, char *text,
+                  size_t size);
+    char *(*note_json)(const ff_live_note *note, uint64_t number);
+    char *(*reply_json)(const ff_live_reply *reply);
+    char *(*status_json)(const ff_live *live);
+    bool (*push)(ff_ring *ring, const void *item);
+    bool (*pop)(ff_ring *ring, void *item);
+} ff_live_room;
+
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): grouped by who uses it */
 struct ff_live {
     /* set at the start, then constant */
+    ff_live_room room;
     unsigned open, guarded;
     bool control, rows;
     char token[33];
@@ -119,21 +136,5 @@ void ff_live__utf8(char *text);
 char *ff_live__note_json(const ff_live_note *note, uint64_t number);
 char *ff_live__reply_json(const ff_live_reply *reply);
 char *ff_live__status_json(const ff_live *live);
-
-/* What the module calls of this room. */
-typedef struct ff_live_services {
-    const unsigned char *page;
-    size_t page_size; /* [bytes] */
-    int64_t (*now)(void);
-    bool (*drain)(ff_live *live);
-    bool (*token)(const ff_live *live, const char *given);
-    bool (*parse)(const ff_live *live, const char *line, size_t length, ff_live_command *command, char *text,
-                  size_t size);
-    char *(*note_json)(const ff_live_note *note, uint64_t number);
-    char *(*reply_json)(const ff_live_reply *reply);
-    char *(*status_json)(const ff_live *live);
-    bool (*push)(ff_ring *ring, const void *item);
-    bool (*pop)(ff_ring *ring, void *item);
-} ff_live_services;
 
 #endif

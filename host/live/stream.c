@@ -590,19 +590,18 @@ extern const unsigned char ff_live_page[];
 extern const size_t ff_live_page_size;
 
 static ff_status serve(ff_live *live, char *message, size_t size) {
-    static ff_live_services services;
-    services = (ff_live_services){.page = ff_live_page,
-                                  .page_size = ff_live_page_size,
-                                  .now = ff_clock_now,
-                                  .drain = ff_live__drain,
-                                  .parse = ff_live__parse,
-                                  .token = ff_live__token,
-                                  .note_json = ff_live__note_json,
-                                  .reply_json = ff_live__reply_json,
-                                  .status_json = ff_live__status_json,
-                                  .push = ff_ring_push,
-                                  .pop = ff_ring_pop};
-    live->module = ff_module_table("live", &services, message, size);
+    live->room = (ff_live_room){.page = ff_live_page,
+                                .page_size = ff_live_page_size,
+                                .now = ff_clock_now,
+                                .drain = ff_live__drain,
+                                .parse = ff_live__parse,
+                                .token = ff_live__token,
+                                .note_json = ff_live__note_json,
+                                .reply_json = ff_live__reply_json,
+                                .status_json = ff_live__status_json,
+                                .push = ff_ring_push,
+                                .pop = ff_ring_pop};
+    live->module = ff_module_table("live", message, size);
     return live->module ? live->module->start(live, message, size) : FF_ERR_UNSUPPORTED;
 }
 

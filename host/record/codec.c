@@ -8,7 +8,7 @@ static const ff_codec *zstd;
 
 static void load(void) {
     char why[256]; /* a log without it is a log */
-    zstd = ff_module_table("zstd", NULL, why, sizeof why);
+    zstd = ff_module_table("zstd", why, sizeof why);
 }
 
 const ff_codec *ff_codec_zstd(void) {

@@ -541,7 +541,7 @@ ff_status ff_urdf_parse(const char *label, const char *text, size_t length, ff_u
         message[0] = 0;
     memset(urdf, 0, sizeof *urdf);
     const ff_refusal to = {label, message, size};
-    const ff_xml *xml = ff_module_table("xml", NULL, why, sizeof why);
+    const ff_xml *xml = ff_module_table("xml", why, sizeof why);
     if (!xml) {
         ff_refuse_at(&to, 1, "%s", why);
         return FF_ERR_UNSUPPORTED;

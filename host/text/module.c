@@ -31,7 +31,7 @@ static bool path_of(const char *name, char *path, size_t size) {
     return false;
 }
 
-const void *ff_module_table(const char *name, const void *services, char *message, size_t size) {
+const void *ff_module_table(const char *name, char *message, size_t size) {
     char path[PATH_SIZE + 64] = "";
     if (!path_of(name, path, sizeof path)) {
         snprintf(message, size, "the module %s is missing: no %s; install freefloat again, with it", name,
@@ -46,6 +46,6 @@ const void *ff_module_table(const char *name, const void *services, char *messag
         snprintf(message, size, "%s is of version %s, allowed: %s; install freefloat again", path,
                  module->version, FF_MODULE_VERSION);
     else
-        return module->open(services);
+        return module->table;
     return NULL;
 }

@@ -12,18 +12,17 @@
 
 #include "freefloat/base.h"
 
-#define FF_MODULE_VERSION FF_VERSION " 1" /* raised with any table */
+#define FF_MODULE_VERSION FF_VERSION " 2" /* raised with any table */
 
 typedef struct ff_module {
     const char *version; /* FF_MODULE_VERSION */
-    /* The room's table; services: what the module calls of the room, or NULL. */
-    const void *(*open)(const void *services);
+    const void *table;   /* the room's; constant */
 } ff_module;
 
 /* Each module defines it. */
 extern const ff_module ff_module_offer;
 
 /* The table of module NAME. NULL with one line: it is missing, cannot be loaded, or is of another version. */
-const void *ff_module_table(const char *name, const void *services, char *message, size_t size);
+const void *ff_module_table(const char *name, char *message, size_t size);
 
 #endif

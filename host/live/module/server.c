@@ -10,8 +10,6 @@
 #include <libwebsockets.h>
 #include <pthread.h>
 
-static const ff_live_services *ask; /* what is called of the room */
-
 enum {
     CHUNK = 16384,      /* [bytes] of the page in one write */
     CATCH_UP = 64,      /* rows that a slow viewer gets at once: the newest */
@@ -206,7 +204,7 @@ static void forget_guest(server *s, const struct lws *wsi) {
 static bool has_token(const server *s, struct lws *wsi) {
     char text[64]; /* longer ones are cut, and wrong */
     const char *token = lws_get_urlarg_by_name(wsi, "token=", text, sizeof text);
-    return token && ask->token(s->live, token);
+    return token && s->live->room.token(s->live, token);
 }
 
 /* A place for a viewer: a free one, else that of the next in turn that came without the token. -1: none. */
@@ -292,7 +290,7 @@ static int send_rows(server *s, struct lws *wsi, viewer *v) {
         return -1;
     const double head[2] = {1.0, (double)width};
     memcpy(at, head, sizeof head);
-    const int64_t now = ask->now();
+    const int64_t now = s->live->room.now();
     for (uint64_t r = 0; r < rows; r++) {
         const uint64_t slot = (from + r * stride) % FF_LIVE_HISTORY;
         unsigned char *row = at + sizeof head + r * width * sizeof(double);
@@ -322,18 +320,18 @@ static int send_next(server *s, struct lws *wsi, viewer *v) {
         v->greeted = true;
         result = send_text(s, wsi, live->hello);
     } else if (v->waiting) {
-        result = send_owned(s, wsi, ask->reply_json(&v->outbox[0]));
+        result = send_owned(s, wsi, s->live->room.reply_json(&v->outbox[0]));
         v->waiting--;
         memmove(v->outbox, v->outbox + 1, (size_t)v->waiting * sizeof *v->outbox);
     } else if (v->status_due) {
         v->status_due = false;
-        result = send_owned(s, wsi, ask->status_json(live));
+        result = send_owned(s, wsi, s->live->room.status_json(live));
     } else if (v->next_frame < live->made) {
         result = send_rows(s, wsi, v);
     } else if (next_note(live, v) < live->noted) {
         const uint64_t n = next_note(live, v);
         v->next_note = n + 1;
-        result = send_owned(s, wsi, ask->note_json(&live->note[n % FF_LIVE_EVENTS], n));
+        result = send_owned(s, wsi, s->live->room.note_json(&live->note[n % FF_LIVE_EVENTS], n));
     } else {
         return 0;
     }
@@ -352,7 +350,8 @@ static int reply(struct lws *wsi, viewer *v, const ff_live_reply *answer) {
 static int order(server *s, struct lws *wsi, viewer *v) {
     ff_live_command command;
     ff_live_reply answer = {.viewer = v->number};
-    bool taken = ask->parse(s->live, v->message, v->length, &command, answer.text, sizeof answer.text);
+    bool taken =
+        s->live->room.parse(s->live, v->message, v->length, &command, answer.text, sizeof answer.text);
     answer.id = command.id;
     if (!taken && strstr(answer.text, "wrong token") && ++v->wrong >= WRONG_TOKENS)
         return -1;
@@ -362,10 +361,10 @@ static int order(server *s, struct lws *wsi, viewer *v) {
         for (int i = 0; i < FF_LIVE_OUTBOX; i++)
             if (!v->pending[i].deadline)
                 free_slot = i;
-        taken = free_slot >= 0 && ask->push(&s->live->commands, &command);
+        taken = free_slot >= 0 && s->live->room.push(&s->live->commands, &command);
         if (taken) {
             v->pending[free_slot].id = command.id;
-            v->pending[free_slot].deadline = ask->now() + (int64_t)FF_LIVE_ANSWER_TIME * 1000000000;
+            v->pending[free_slot].deadline = s->live->room.now() + (int64_t)FF_LIVE_ANSWER_TIME * 1000000000;
             return 0;
         }
         snprintf(answer.text, sizeof answer.text, "refused: too many commands wait for the loop");
@@ -392,7 +391,7 @@ static int hear(server *s, struct lws *wsi, viewer *v, const char *bytes, size_t
 
 static void deliver(server *s) {
     ff_live_reply answer;
-    while (ask->pop(&s->live->replies, &answer)) {
+    while (s->live->room.pop(&s->live->replies, &answer)) {
         for (int i = 0; i < FF_LIVE_VIEWERS; i++) {
             viewer *v = s->who[i];
             if (!v || v->number != answer.viewer)
@@ -405,7 +404,7 @@ static void deliver(server *s) {
                 }
         }
     }
-    const int64_t now = ask->now();
+    const int64_t now = s->live->room.now();
     for (int i = 0; i < FF_LIVE_VIEWERS; i++)
         for (int p = 0; s->who[i] && p < FF_LIVE_OUTBOX; p++)
             if (s->who[i]->pending[p].deadline && s->who[i]->pending[p].deadline < now) {
@@ -418,9 +417,9 @@ static void deliver(server *s) {
 
 static void on_tick(lws_sorted_usec_list_t *list) {
     server *s = lws_container_of(list, server, tick);
-    const bool fresh = ask->drain(s->live);
+    const bool fresh = s->live->room.drain(s->live);
     deliver(s);
-    const int64_t now = ask->now();
+    const int64_t now = s->live->room.now();
     const bool status = now >= s->status_at;
     if (status)
         s->status_at = now + 250000000;
@@ -493,7 +492,7 @@ static void *serve(void *self) {
         keep_off(s->live->loop_cpu - 1);
     lws_sul_schedule(s->context, 0, &s->tick, on_tick, 1);
     while (lws_service(s->context, 0) >= 0)
-        if (atomic_load(&s->stop) && ask->now() > s->stop_at)
+        if (atomic_load(&s->stop) && s->live->room.now() > s->stop_at)
             break;
     return NULL;
 }
@@ -501,7 +500,7 @@ static void *serve(void *self) {
 /* The policy stands in the page's first comment, with the hashes of its own script and style. */
 static bool find_policy(server *s) {
     static const char mark[] = "<!--ff:policy ";
-    const char *at = memmem(ask->page, ask->page_size, mark, sizeof mark - 1);
+    const char *at = memmem(s->live->room.page, s->live->room.page_size, mark, sizeof mark - 1);
     const char *end = at ? strstr(at, "-->") : NULL;
     if (!end)
         return false;
@@ -517,8 +516,8 @@ static ff_status start(ff_live *live, char *message, size_t size) {
     if (!s)
         return FF_ERR_MEMORY;
     s->live = live;
-    s->page = ask->page;
-    s->page_size = ask->page_size;
+    s->page = live->room.page;
+    s->page_size = live->room.page_size;
     s->protocol[0] = (struct lws_protocols){.name = "freefloat",
                                             .callback = callback,
                                             .per_session_data_size = sizeof(viewer),
@@ -569,7 +568,7 @@ static void stop(ff_live *live) {
     if (!s)
         return;
     /* the last row and the verdict go out, also from a busy machine */
-    s->stop_at = ask->now() + (atomic_load(&live->viewers) ? 1500000000 : 0);
+    s->stop_at = live->room.now() + (atomic_load(&live->viewers) ? 1500000000 : 0);
     atomic_store(&s->stop, true);
     lws_cancel_service(s->context);
     pthread_join(s->thread, NULL);
@@ -579,10 +578,6 @@ static void stop(ff_live *live) {
     live->server = NULL;
 }
 
-static const void *open_table(const void *services) {
-    static const ff_live_server table = {start, stop};
-    ask = services;
-    return &table;
-}
+static const ff_live_server table = {start, stop};
 
-const ff_module ff_module_offer = {FF_MODULE_VERSION, open_table};
+const ff_module ff_module_offer = {FF_MODULE_VERSION, &table};

@@ -24,10 +24,6 @@ static size_t expand(void *to, size_t room, const void *from, size_t size) {
     return ZSTD_isError(got) ? 0 : got;
 }
 
-static const void *open_table(const void *services) {
-    static const ff_codec table = {"zstd", create, destroy, ZSTD_compressBound, compress, expand};
-    (void)services;
-    return &table;
-}
+static const ff_codec table = {"zstd", create, destroy, ZSTD_compressBound, compress, expand};
 
-const ff_module ff_module_offer = {FF_MODULE_VERSION, open_table};
+const ff_module ff_module_offer = {FF_MODULE_VERSION, &table};

@@ -11,12 +11,8 @@ static void free_text(void *text) {
     xmlFree(text);
 }
 
-static const void *open_table(const void *services) {
-    static const ff_xml table = {
-        xmlNewParserCtxt,     xmlFreeParserCtxt, xmlStopParser, xmlCtxtReadMemory, xmlFreeDoc,
-        xmlDocGetRootElement, last_error,        xmlGetLineNo,  xmlGetNoNsProp,    free_text};
-    (void)services;
-    return &table;
-}
+static const ff_xml table = {
+    xmlNewParserCtxt,     xmlFreeParserCtxt, xmlStopParser, xmlCtxtReadMemory, xmlFreeDoc,
+    xmlDocGetRootElement, last_error,        xmlGetLineNo,  xmlGetNoNsProp,    free_text};
 
-const ff_module ff_module_offer = {FF_MODULE_VERSION, open_table};
+const ff_module ff_module_offer = {FF_MODULE_VERSION, &table};
