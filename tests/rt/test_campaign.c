@@ -188,6 +188,21 @@ static bool injected(const run *r, ff_fault_kind kind) {
     return r->facility.injected[kind] > 0;
 }
 
+/* A controller has said something else of itself than at its first telegram, in three telegrams or more: a
+ * mode that is not EXT, an override that is not 100 %, or any other of its signals. Lost ones are not looked
+ * for. */
+static bool signalled(const run *r) {
+    bool any = false;
+    for (int n = 0; n < r->drawn.faults; n++) {
+        const kind_drawn *kind = &kinds_drawn[r->drawn.fault[n].kind];
+        const double value = r->drawn.fault[n].value;
+        const bool same = (kind->kind == FF_FAULT_KRC_MODE && value == 4.0) ||
+                          (kind->kind == FF_FAULT_KRC_OVERRIDE && value == 100.0);
+        any |= kind->hits & HITS_SIGNAL && !same && r->facility.injected[kind->kind] >= 3;
+    }
+    return any && r->drawn.signals && !(hits(r) & (HITS_WIRE | HITS_SILENT));
+}
+
 /* The facility's cycle in which the run ended: the product's rows and what was really there show the same
  * robot. Most rows agree on the difference of the two clocks. -1: not to be seen. */
 static long trip_cycle(const run *r) {
@@ -493,12 +508,17 @@ static void judge_cause(run *r) {
     case FF_TRIP_LATE:
         explained = hit & HITS_ANSWERS;
         break;
+    case FF_TRIP_CONTROLLER:
+        explained = hit & HITS_SIGNAL && r->drawn.signals;
+        break;
     default:
         break;
     }
     const bool orderly = code == FF_TRIP_FINISHED || code == FF_TRIP_OPERATOR;
     if (state != (orderly ? FF_STATE_HOLD : FF_STATE_FAULT))
         blame(r, "ends in %s by %s", ff_state_name(state), ff_trip_name(code));
+    if (orderly && signalled(r))
+        blame(r, "ends by %s although a controller's signals have changed", ff_trip_name(code));
     if (!explained)
         blame(r, "nothing explains %s", ff_trip_name(code));
     if (!r->rt.run.message[0] && !orderly)
