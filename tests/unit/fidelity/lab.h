@@ -284,6 +284,23 @@ static inline void lab_plane(lab *l, ff_rng *rng, int bodies, double lever, doub
     c->damping = c->satellite_damping = 2.0 * z * w / mobility;
 }
 
+/* The two bodies change their numbers: body 1 carries the tip. */
+static inline void lab_swap(lab *l) {
+    const ff_rigid_config rigid = l->rigid[0];
+    const ff_rigid_state start = l->start[0];
+    const int delay = l->delay[0];
+    l->rigid[0] = l->rigid[1];
+    l->rigid[1] = rigid;
+    l->start[0] = l->start[1];
+    l->start[1] = start;
+    l->delay[0] = l->delay[1];
+    l->delay[1] = delay;
+    for (int n = 0; n < l->contacts; n++) {
+        l->contact[n].body = 1;
+        l->contact[n].against = 0;
+    }
+}
+
 /* The tip inside a funnel that is fixed in space, flying against its mantle a little towards the apex. */
 static inline void lab_cone(lab *l, ff_rng *rng, double lever, double w, double z, double before,
                             int cycles) {
