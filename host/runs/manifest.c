@@ -148,9 +148,8 @@ static ff_status replace(const char *folder, const char *text, bool sync) {
     ff_file_whole whole;
     if (!ff__run_join(path, folder, FF_RUN_MANIFEST) || ff_file_begin(path, &whole) != FF_OK)
         return FF_ERR_IO;
-    const bool good = fputs(text, whole.file) >= 0 && fflush(whole.file) == 0 &&
-                      (!sync || fsync(fileno(whole.file)) == 0 || errno == EINVAL || errno == EROFS);
-    return ff_file_end(&whole, good);
+    const bool good = fputs(text, whole.file) >= 0;
+    return sync ? ff_file_keep(&whole, good) : ff_file_end(&whole, good);
 }
 
 ff_status ff__manifest_write(const ff_run_folder *run, const ff_run_end *end) {
