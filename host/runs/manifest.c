@@ -16,53 +16,8 @@ enum { MANIFEST_BYTES = 4 << 20 };
 
 /* ------------------------------------------------------------------------------------------- writing -- */
 
-/* A whole character of UTF-8 that a reader of JSON and YAML takes; its bytes, 0: none begins here. */
-static int character(const unsigned char *c) {
-    static const struct {
-        unsigned char mask, lead;
-        int bytes;
-        uint32_t least;
-    } form[] = {
-        {0x80, 0x00, 1, 0x09}, {0xE0, 0xC0, 2, 0xA0}, {0xF0, 0xE0, 3, 0x800}, {0xF8, 0xF0, 4, 0x10000}};
-    for (int f = 0; f < 4; f++) {
-        if ((*c & form[f].mask) != form[f].lead)
-            continue;
-        uint32_t code = *c & (unsigned char)~form[f].mask;
-        for (int i = 1; i < form[f].bytes; i++) {
-            if ((c[i] & 0xC0u) != 0x80u)
-                return 0;
-            code = code << 6 | (c[i] & 0x3Fu);
-        }
-        return code >= form[f].least && code != 0x7F && !(code >= 0xD800 && code < 0xE000) &&
-                       code != 0xFEFF && code < 0xFFFE + (f == 3 ? 0x100000u : 0u)
-                   ? form[f].bytes
-                   : 0;
-    }
-    return 0;
-}
-
-/* Words of the command line and names of files are any bytes: what is not text becomes '?'. */
-static void put_text(ff_json *json, const char *key, const char *value) {
-    char *text = strdup(value);
-    if (!text) {
-        json->failed = true;
-        return;
-    }
-    for (unsigned char *c = (unsigned char *)text; *c;) {
-        const int n = character(c);
-        if (n == 0)
-            *c = '?';
-        c += n ? n : 1;
-    }
-    ff_json_string(json, key, text);
-    free(text);
-}
-
 static void put_known(ff_json *json, const char *key, const char *value) {
-    if (value && *value)
-        put_text(json, key, value);
-    else
-        ff_json_string(json, key, NULL);
+    ff_json_string(json, key, value && *value ? value : NULL);
 }
 
 static void time_text(int64_t ns, char text[32]) {
@@ -78,24 +33,24 @@ static void put_origin(ff_json *json, const ff_run_program *program) {
     struct utsname host = {.nodename = ""};
     uname(&host);
     ff_json_open(json, "host", '{');
-    put_text(json, "name", host.nodename);
-    put_text(json, "system", host.sysname);
-    put_text(json, "release", host.release);
-    put_text(json, "machine", host.machine);
+    ff_json_string(json, "name", host.nodename);
+    ff_json_string(json, "system", host.sysname);
+    ff_json_string(json, "release", host.release);
+    ff_json_string(json, "machine", host.machine);
     ff_json_integer(json, "process", (long long)getpid());
     ff_json_close(json, '}');
     ff_json_open(json, "program", '{');
     const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
     path[n > 0 ? n : 0] = 0;
     put_known(json, "path", path);
-    put_text(json, "version", ff_version());
+    ff_json_string(json, "version", ff_version());
     put_known(json, "commit", program ? program->commit : NULL);
     put_known(json, "build", ff_build(build));
     ff_json_close(json, '}');
     put_known(json, "folder", getcwd(path, sizeof path) ? path : NULL);
     ff_json_open(json, "arguments", '[');
     for (int i = 0; program && i < program->argc; i++)
-        put_text(json, NULL, program->argv[i]);
+        ff_json_string(json, NULL, program->argv[i]);
     ff_json_close(json, ']');
 }
 
@@ -103,8 +58,8 @@ static void put_inputs(ff_json *json, const ff_run_inputs *inputs) {
     ff_json_open(json, "inputs", '[');
     for (int i = 0; inputs && i < inputs->count; i++) {
         ff_json_open(json, NULL, '{');
-        put_text(json, "role", inputs->item[i].role);
-        put_text(json, "path", inputs->item[i].path);
+        ff_json_string(json, "role", inputs->item[i].role);
+        ff_json_string(json, "path", inputs->item[i].path);
         put_known(json, "sha256", inputs->item[i].sha256);
         ff_json_close(json, '}');
     }
@@ -127,7 +82,7 @@ static bool put_result(void *user, const char *file) {
         return false;
     }
     c->bytes += size;
-    put_text(c->json, file, text);
+    ff_json_string(c->json, file, text);
     return true;
 }
 
@@ -160,9 +115,9 @@ ff_status ff__manifest_write(const ff_run_folder *run, const ff_run_end *end) {
     ff_json_init(&json, true);
     ff_json_open(&json, NULL, '{');
     ff_json_integer(&json, "freefloat", 1);
-    put_text(&json, "id", run->id);
-    put_text(&json, "name", w->name);
-    put_text(&json, "command", w->command);
+    ff_json_string(&json, "id", run->id);
+    ff_json_string(&json, "name", w->name);
+    ff_json_string(&json, "command", w->command);
     ff_json_string(&json, "state",
                    complete       ? "complete"
                    : !end         ? "running"
@@ -172,7 +127,7 @@ ff_status ff__manifest_write(const ff_run_folder *run, const ff_run_end *end) {
     put_known(&json, "verdict", end ? end->verdict : NULL);
     if (end)
         ff_json_integer(&json, "exit_status", end->exit_status);
-    put_text(&json, "started", run->started);
+    ff_json_string(&json, "started", run->started);
     time_text(ff_clock_real(), ended);
     ff_json_string(&json, "ended", end ? ended : NULL);
     put_origin(&json, w->program);

@@ -199,10 +199,7 @@ bool ff_reader_text(ff_reader *r, const ff_node *node, const char *what, char *t
         return ff_reader_fail(r, node->place, "%s must be text, not %s, allowed: 1 to %zu bytes", what,
                               node->kind == FF_NODE_SCALAR ? "empty" : ff_node_kind_text(node), size - 1);
     const size_t length = strlen(node->text);
-    bool printable = length > 0 && length < size;
-    for (const char *c = node->text; *c && printable; c++)
-        printable = (unsigned char)*c >= 0x20 && *c != 0x7f;
-    if (!printable)
+    if (length == 0 || length >= size || !ff_shown_text(node->text))
         return ff_reader_fail(r, node->place, "%s is '%s', allowed: 1 to %zu bytes of printable text", what,
                               ff_show(node->text).text, size - 1);
     memcpy(text, node->text, length + 1);
@@ -211,10 +208,9 @@ bool ff_reader_text(ff_reader *r, const ff_node *node, const char *what, char *t
 
 bool ff_reader_name(ff_reader *r, ff_place place, const char *what, const char *name) {
     const size_t length = strlen(name);
-    bool good = length > 0 && length < FF_NAME_SIZE && name[0] != ' ' && name[length - 1] != ' ' &&
-                name[strspn(name, "0123456789")] != 0;
-    for (const char *c = name; *c && good; c++)
-        good = (unsigned char)*c >= 0x20 && *c != 0x7f && !strchr("./,=:\"\\", *c);
+    const bool good = length > 0 && length < FF_NAME_SIZE && name[0] != ' ' && name[length - 1] != ' ' &&
+                      name[strspn(name, "0123456789")] != 0 && !name[strcspn(name, "./,=:\"\\")] &&
+                      ff_shown_text(name);
     if (!good)
         return ff_reader_fail(
             r, place,

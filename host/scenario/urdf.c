@@ -104,9 +104,7 @@ static bool read_name(const reader *r, const xmlNode *node, const char *attribut
     bool found = false;
     if (!read_attribute(r, node, attribute, text, FF_URDF_NAME, &found))
         return false;
-    bool good = found && *text;
-    for (const char *c = text; found && *c && good; c++)
-        good = (unsigned char)*c >= 0x20 && *c != 0x7f && !strchr(",=\"\\", *c);
+    const bool good = found && *text && !text[strcspn(text, ",=\"\\")] && ff_shown_text(text);
     if (!found)
         return ff_refuse_at(&r->to, r->xml->line(node), "<%s> lacks %s, allowed: %s=\"...\"", name_of(node),
                             attribute, attribute);

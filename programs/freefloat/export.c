@@ -115,7 +115,7 @@ static int write_all(const char *list, const char *folder, const char *stem, con
             ff_json_bool(json, "whole", whole);
             ff_json_close(json, '}');
         } else if (!quiet) {
-            printf("%s: %d columns, %zu rows\n", path, t->columns, t->rows);
+            ff_cli_line("%s: %d columns, %zu rows", path, t->columns, t->rows);
         }
         c += n + (c[n] == ',');
     }
