@@ -154,7 +154,7 @@ ff_status ff_manifest_read(const char *folder, ff_manifest *manifest) {
 ff_status ff__manifest_read_file(const char *path, ff_manifest *manifest) {
     size_t length;
     *manifest = (ff_manifest){0};
-    const ff_status found = ff_file_read(path, MANIFEST_BYTES, &manifest->text, &length, NULL, 0);
+    const ff_status found = ff_file_read_own(path, MANIFEST_BYTES, &manifest->text, &length, NULL, 0);
     if (found != FF_OK)
         return found == FF_ERR_MEMORY || found == FF_ERR_IO ? found : FF_ERR_FORMAT;
     manifest->tree = calloc(1, sizeof *manifest->tree);

@@ -143,9 +143,10 @@ bool ff_reader_number(ff_reader *r, const ff_node *node, const ff_key *key, doub
             plain ? "'" : "", plain ? ff_show(node->text).text : ff_node_kind_text(node), plain ? "'" : "",
             *range ? " " : "", range, *unit ? " [" : "", unit, *unit ? "]" : "");
     }
-    if (!in_range || (*value != 0.0 && fabs(*value) < 1e-307))
-        return ff_reader_fail(r, node->place, "%s is %s, allowed: a number of size 1e-307 to 1e308", key->key,
-                              ff_show(node->text).text);
+    const bool divides = key->range == FF_RANGE_POSITIVE && *value > 0.0;
+    if (!in_range || fabs(*value) > FF_NUMBER_MOST || (divides && *value < FF_NUMBER_LEAST))
+        return ff_reader_fail(r, node->place, "%s is %s, allowed: a number of size " FF_NUMBER_SIZES,
+                              key->key, ff_show(node->text).text);
     const bool inside = key->range == FF_RANGE_POSITIVE       ? *value > 0.0
                         : key->range == FF_RANGE_NOT_NEGATIVE ? *value >= 0.0
                         : key->range == FF_RANGE_ACUTE        ? *value > 0.0 && *value < FF_PI / 2

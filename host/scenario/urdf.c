@@ -127,9 +127,9 @@ static bool read_numbers(const reader *r, const xmlNode *node, const char *name,
         bool in_range = true;
         double one = 0.0;
         *end = 0;
-        if (!ff_number_parse(at, &one, &in_range) || !in_range)
+        if (!ff_number_parse(at, &one, &in_range) || !in_range || fabs(one) > FF_NUMBER_MOST)
             return ff_refuse_at(&r->to, r->xml->line(node),
-                                "%s of <%s> is '%s', allowed: %s of size 1e-307 to 1e308", name,
+                                "%s of <%s> is '%s', allowed: %s of size " FF_NUMBER_SIZES, name,
                                 name_of(node), ff_show(at).text, count == 1 ? "a number" : "numbers");
         *end = after;
         if (have < count)

@@ -116,6 +116,13 @@ ff_status ff_file_read(const char *path, size_t limit, char **text, size_t *leng
         return read_input(limit, text, length, why, size);
     if (!allowed(path))
         return ff_refuse(FF_ERR_IO, why, size, "there is no such file in the scenario's folder (--sandbox)");
+    return ff_file_read_own(path, limit, text, length, why, size);
+}
+
+ff_status ff_file_read_own(const char *path, size_t limit, char **text, size_t *length, char *why,
+                           size_t size) {
+    *text = NULL;
+    *length = 0;
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0)
         return ff_refuse(FF_ERR_IO, why, size, "%s", strerror(errno));

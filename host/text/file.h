@@ -16,6 +16,11 @@ ff_status ff_file_read(const char *path, size_t limit, char **text, size_t *leng
 
 /* From now on files are read from this folder alone, wherever links lead. FF_ERR_IO: errno. */
 ff_status ff_file_confine(const char *folder);
+/* The same as ff_file_read wherever the file lies: what we wrote ourselves, where the caller chose; "-" is a
+ * name. */
+ff_status ff_file_read_own(const char *path, size_t limit, char **text, size_t *length, char *why,
+                           size_t size);
+
 /* A file that appears whole or not at all: written beside its place as .NAME.part, by one process at a time,
  * then renamed. */
 typedef struct ff_file_whole {
