@@ -20,12 +20,12 @@ static void put_known(ff_json *json, const char *key, const char *value) {
     ff_json_string(json, key, value && *value ? value : NULL);
 }
 
-static void time_text(int64_t ns, char text[32]) {
-    const time_t seconds = (time_t)(ns / 1000000000);
+void ff__run_time(int64_t ms, char text[32]) {
+    const time_t seconds = (time_t)(ms / 1000);
     struct tm t;
     gmtime_r(&seconds, &t);
     const size_t n = strftime(text, 32, "%Y-%m-%dT%H:%M:%S", &t);
-    snprintf(text + n, 32 - n, ".%03dZ", (int)(ns / 1000000 % 1000));
+    snprintf(text + n, 32 - n, ".%03dZ", (int)(ms % 1000));
 }
 
 static void put_origin(ff_json *json, const ff_run_program *program) {
@@ -128,7 +128,8 @@ ff_status ff__manifest_write(const ff_run_folder *run, const ff_run_end *end) {
     if (end)
         ff_json_integer(&json, "exit_status", end->exit_status);
     ff_json_string(&json, "started", run->started);
-    time_text(ff_clock_real(), ended);
+    const int64_t now = ff_clock_real() / 1000000;
+    ff__run_time(now > 0 ? now : 0, ended);
     ff_json_string(&json, "ended", end ? ended : NULL);
     put_origin(&json, w->program);
     put_known(&json, "key", w->key);
