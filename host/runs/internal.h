@@ -22,6 +22,8 @@ bool ff__run_join(char path[FF_FILE_PATH], const char *folder, const char *name)
 void ff__run_remove(const char *folder, bool keep);
 /* Is on the disk: the names in a folder. */
 void ff__run_sync(const char *folder);
+/* [ms] since 1970 as ISO 8601, in UTC. */
+void ff__run_time(int64_t ms, char text[32]);
 
 /* flock on folder/.freefloat.lock. FF_ERR_LIMIT: another process has it; who: "process 12 on host"; FF_ERR_IO
  * with errno. */

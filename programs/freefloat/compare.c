@@ -86,7 +86,7 @@ static void print_table(const ff_session *const *sessions, int count, const ff_c
             ff_show_list(strlen(sessions[s]->label) + 8, reason);
         }
     for (int k = 0; k < all->refusals; k++)
-        printf("%s refused: %s\n", all->refused[k].label, all->refused[k].why);
+        ff_cli_line("%s refused: %s", all->refused[k].label, all->refused[k].why);
 }
 
 static void print_entry(bool first, const char *label, const char *value) {
@@ -166,7 +166,7 @@ static int show_all(ff_comparison *all, ff_run_folder *folder, const ff_show_ask
     } else if (!ask->quiet) {
         print_table(done, n, all);
         if (written)
-            printf("report %s/report.html\n", end.whole && !end.stopped ? folder->shown : folder->path);
+            ff_cli_line("report %s/report.html", end.whole && !end.stopped ? folder->shown : folder->path);
     }
     return status;
 }

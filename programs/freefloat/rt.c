@@ -185,11 +185,11 @@ static void note(void *user, const ff_rt_note *n) {
         ff_trip_sentence(&n->trip, sentence, sizeof sentence);
         ff_cli_error("%.3f s: %s, %s", n->t, ff_state_name(n->state), sentence);
     } else if (!d->quiet && n->kind == FF_NOTE_SAY) {
-        printf("%8.3f s  %s\n", n->t, n->text);
+        ff_cli_line("%8.3f s  %s", n->t, n->text);
     } else if (!d->quiet && n->kind == FF_NOTE_TEXT && strcmp(n->text, "zeroed") == 0) {
         printf("%8.3f s  zeroed, maximum force removed %.3g N\n", n->t, n->trip.value);
     } else if (!d->quiet && n->kind == FF_NOTE_TEXT) {
-        printf("%8.3f s  %s set to %.6g, it was %.6g\n", n->t, n->text, n->trip.value, n->trip.limit);
+        ff_cli_line("%8.3f s  %s set to %.6g, it was %.6g", n->t, n->text, n->trip.value, n->trip.limit);
     } else if (!d->quiet && n->kind == FF_NOTE_STATE)
         printf("%8.3f s  %s\n", n->t, ff_state_name(n->state));
     if (fflush(stdout) != 0 || ferror(stdout))
@@ -229,7 +229,7 @@ static void answer_typed(const desk *d, const ff_order_answer *answer, const cha
     if (!answer->done)
         ff_cli_error("%.3f s: %s", answer->t, text);
     else if (!d->quiet && answer->order.verb != FF_ORDER_ZERO) { /* that one is a note, too */
-        printf("%8.3f s  %s\n", answer->t, text);
+        ff_cli_line("%8.3f s  %s", answer->t, text);
         fflush(stdout);
     }
 }
@@ -427,7 +427,7 @@ static bool write_last(const desk *d, const ff_run_folder *folder) {
     if (!good)
         ff_cli_error("%s: cannot be written (%s)", path, strerror(errno));
     else if (!d->quiet)
-        printf("last 2 s before the fault %s/fault.csv\n", folder->shown);
+        ff_cli_line("last 2 s before the fault %s/fault.csv", folder->shown);
     return good;
 }
 

@@ -45,8 +45,8 @@ static uint64_t next(void) { /* xorshift64* */
     return state * 0x2545F4914F6CDD1Du >> 16;
 }
 
-static size_t below(size_t n) {
-    return (size_t)(next() % (n ? n : 1));
+static size_t below(size_t n) { /* by a product: a division takes as long as a packet */
+    return (size_t)((next() & 0xffffffffu) * (n ? n : 1) >> 32);
 }
 
 /* ---------------------------------------------------------------------------------------------- mutations --
