@@ -10,10 +10,10 @@ export async function launch(options = {}) {
     executablePath: process.env.FF_CHROMIUM ?? "/usr/bin/chromium", viewport: {width: 1280, height: 900}, deviceScaleFactor: 0.25, ...options,
     args: ["--headless", "--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"],
   });
-  // A display of ten frames a second: the pages are drawn by the processor here.
+  // A display of five frames a second: the pages are drawn by the processor here.
   await context.addInitScript(() => {
     const next = window.requestAnimationFrame.bind(window);
-    window.requestAnimationFrame = (draw) => setTimeout(() => next(draw), 90);
+    window.requestAnimationFrame = (draw) => setTimeout(() => next(draw), 180);
     window.cancelAnimationFrame = clearTimeout;
   });
   context.setDefaultTimeout(180_000); // a busy machine's; nothing waits longer than it has to
