@@ -223,7 +223,8 @@ static long trip_cycle(const run *r) {
         best = votes[n] > votes[best] ? n : best;
     if (votes[best] < 3)
         return -1;
-    /* the loop's time follows a counter that jumps, the robot's does not */
+    /* the loop's time follows a counter that jumps, the robot's does not; in the run-up no cycle is filled in
+     */
     bool jumped = false;
     for (int n = 0; n < r->drawn.faults; n++)
         jumped |= kinds_drawn[r->drawn.fault[n].kind].kind == FF_FAULT_IPOC_JUMP && !r->drawn.fault[n].body;
@@ -234,7 +235,8 @@ static long trip_cycle(const run *r) {
     const bool orderly =
         r->rt.trip.code == FF_TRIP_FINISHED || r->rt.trip.code == FF_TRIP_OPERATOR || stopped;
     return best + lround(r->rt.last[r->rt.last_count - 1].t / T) + orderly -
-           (jumped && r->rt.trip.code == FF_TRIP_MISSED && !stopped ? MISSED : 0);
+           (jumped && r->rt.trip.code == FF_TRIP_MISSED && !stopped && r->rt.last[n - 1].t > 0.0 ? MISSED
+                                                                                                 : 0);
 }
 
 /* ------------------------------------------------------------------------------------------------ judge --
