@@ -411,9 +411,9 @@ static void test_the_controllers_signals(void **state) {
         assert_int_equal(sample.found.code, each[c].of ? FF_TRIP_CONTROLLER : FF_TRIP_NONE);
         if (!each[c].of)
             continue;
-        char sentence[200], expected[64];
+        char sentence[FF_TRIP_SENTENCE], expected[64];
         assert_string_equal(sample.found.of, each[c].of);
-        ff_trip_sentence(&sample.found, sentence, sizeof sentence);
+        ff_trip_sentence(&sample.found, NULL, sentence, sizeof sentence);
         snprintf(expected, sizeof expected, "CONTROLLER: %s: ", each[c].of);
         assert_int_equal(strncmp(sentence, expected, strlen(expected)), 0);
     }

@@ -500,7 +500,7 @@ static void test_stop_ends_in_any_case(void **state) {
 /* A step that failed: what it was, and how fast the satellite was before. */
 static void test_a_failed_step_is_a_trip_with_its_cause(void **state) {
     (void)state;
-    char text[200];
+    char text[FF_TRIP_SENTENCE];
     static ff_loop_state loop;
     loop.body[0].velocity = ff_vec3_make(0, 3, 4);
     loop.body[1].velocity = ff_vec3_make(0, 6e8, 8e8);
@@ -508,12 +508,13 @@ static void test_a_failed_step_is_a_trip_with_its_cause(void **state) {
     assert_true(trip.code == FF_TRIP_DIVERGED && trip.body == 0 && trip.value == 5.0 && trip.limit == 1e9);
     trip = ff_trip_of_step(FF_ERR_DIVERGED, &loop, 2, "tdpa");
     assert_true(trip.body == 1 && trip.value == 1e9);
-    ff_trip_sentence(&trip, text, sizeof text);
+    ff_trip_sentence(&trip, "b", text, sizeof text);
     assert_string_equal(text,
-                        "DIVERGED: method 'tdpa': the loop's motion diverged (1e+09, allowed 1e+09 m/s)");
+                        "DIVERGED: method 'tdpa': the loop's motion diverged (1e+09, allowed 1e+09 m/s), "
+                        "satellite b: compare delay and stiffness with the scenario, or change the method");
     trip = ff_trip_of_step(FF_ERR_NOT_FINITE, &loop, 2, "mine");
     assert_true(trip.code == FF_TRIP_METHOD && trip.status == FF_ERR_NOT_FINITE);
-    ff_trip_sentence(&trip, text, sizeof text);
+    ff_trip_sentence(&trip, "b", text, sizeof text);
     assert_non_null(strstr(text, "METHOD: method 'mine': the method has failed: "));
     assert_non_null(strstr(text, ff_status_text(FF_ERR_NOT_FINITE)));
 }
