@@ -4,11 +4,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+/* A library's path may have a comma or colon: it goes as far as a file of that name is there. 0: none is. */
+static size_t path_length(const char *text, size_t length) {
+    char path[sizeof((ff_variant *)0)->method];
+    struct stat info;
+    size_t found = 0;
+    for (size_t n = 0; n < length && n < sizeof path - 1;) {
+        path[n] = text[n];
+        path[++n] = 0;
+        if ((n == length || text[n] == ':' || text[n] == ',') && strchr(path, '/') &&
+            stat(path, &info) == 0 && S_ISREG(info.st_mode))
+            found = n;
+    }
+    return found;
+}
 
 bool ff_variant_parse(const char *text, size_t length, const ff_catalog *catalog, ff_variant *variant,
                       char *message, size_t size) {
     *variant = (ff_variant){0};
-    const char *const colon = memchr(text, ':', length);
+    const size_t path = path_length(text, length);
+    const char *const colon = memchr(text + path, ':', length - path);
     size_t n = colon ? (size_t)(colon - text) : length;
     if (n == 0 || n >= sizeof variant->method) {
         snprintf(message, size, "'%.*s' is not a method; example: direct,tdpa:reading=printed", (int)length,
@@ -47,7 +64,7 @@ bool ff_variant_parse(const char *text, size_t length, const ff_catalog *catalog
 int ff_variants_parse(const char *list, const ff_catalog *catalog, ff_variant *variants, ff_notes *notes) {
     int count = 0;
     for (const char *c = list;; c++) {
-        const size_t n = strcspn(c, ",");
+        const size_t path = path_length(c, strlen(c)), n = path + strcspn(c + path, ",");
         if (count == FF_MAX_VARIANTS) {
             ff_notes_error(notes, FF_REFUSED, "--methods: more than %d variants", FF_MAX_VARIANTS);
             return -1;
