@@ -44,6 +44,10 @@ size=$(stat -c %s v/log.mcap); printf 'XXXX' | dd of=v/log.mcap bs=1 seek=$((siz
 expect 1 "log log.mcap differs" "$FREEFLOAT" verify v
 # shellcheck disable=SC2086
 { "$FREEFLOAT" run "$S" $short --quiet --method ideal --log mcap --out i; expect 0 "log.mcap replayed: nothing: the ideal reference has no loop" "$FREEFLOAT" verify i; }
+for path in ../own.yaml /etc/hostname a/../../own.yaml a//b ''; do # a manifest that names files elsewhere
+  cp -r i j; sed -i "s|\"results\": {|&\"$path\": \"$(sha256sum < own.yaml | cut -c1-64)\",|" j/manifest.json
+  expect 1 "result $path differs: recorded .*, found cannot be read" "$FREEFLOAT" verify j; rm -r j
+done
 rm v/manifest.json
 expect 2 "has no manifest.json" "$FREEFLOAT" verify v; one_line
 expect 2 "no such run" "$FREEFLOAT" verify nobody; one_line
