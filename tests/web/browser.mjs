@@ -69,6 +69,10 @@ export async function watched(context, options = {}) {
       return /^webgl/.test(kind) ? null : getContext.call(this, kind, ...more);
     };
   });
+  if (options.sharp) {
+    const size = {width: 1280, height: 900, deviceScaleFactor: 1, mobile: false}; // a point of the page is a point of its pictures
+    await (await context.newCDPSession(page)).send("Emulation.setDeviceMetricsOverride", size);
+  }
   if (options.width) await page.setViewportSize({width: options.width, height: options.height ?? 900});
   if (options.scheme) await page.emulateMedia({colorScheme: options.scheme});
   return page;
