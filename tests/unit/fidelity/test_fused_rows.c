@@ -548,14 +548,17 @@ static void test_friction_at_the_end(void **unused) {
         int work = 1 << 30, calls = 1;
         while (!ff__fused_settle_friction(&bench_model, bench_state, c, &work) && calls < 200)
             calls++;
-        assert_true(calls > 3 && calls < 130);
-        assert_near(c->lean.mu, z.mu, 4e-4);
-        assert_true(angle_of(c->lean.n, z.n) < 4e-4);
+        assert_true(calls > 1 && calls < 60);
+        /* it ends where a step is below 1e-6. The tip never rests here: what friction would do then is free,
+         * up to a slip of .04 of the approach */
+        assert_near(c->lean.mu, z.mu, 0.5 * 0.04 * 0.04 * z.mu + 1e-6);
+        assert_true(angle_of(c->lean.n, z.n) < 1e-6);
         assert_int_equal(c->lean.side, 0); /* ready for the next */
         double rows = 0.0;                 /* thinned out behind the onset: at most 48 and those before */
         for (uint64_t i = c->row_from; i <= c->until; i += i < DETECTED ? 1 : 1 + (c->until - DETECTED) / 48)
             rows++;
-        assert_near(c->lean.misfit, fmin(c->lean.simplex.least, c->lean.without) / rows, 1e-12);
+        assert_true(fabs(rows * c->lean.misfit - c->lean.cone.least) < 1e-9 ||
+                    (c->lean.mu == 0.0 && fabs(rows * c->lean.misfit - c->lean.without) < 1e-9));
         assert_true(c->lean.misfit < 1.0);
     }
 }
