@@ -465,6 +465,13 @@ await check("on a phone and on paper no table is clipped", async () => {
   let page = await open("compared/report", {...plain, width: 360});
   const wide = () => page.evaluate(() => [...document.querySelectorAll(".scroll")].filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.firstChild.className));
   assert.deepEqual(await wide(), [], "on a phone");
+  // Many contacts do not bury what comes behind them.
+  const contacts = page.locator("table.contacts tbody tr");
+  const visible = async () => (await Promise.all((await contacts.all()).map((r) => r.isVisible()))).filter(Boolean).length;
+  assert.ok((await contacts.count()) > 6);
+  assert.equal(await visible(), 6);
+  await page.getByRole("button", {name: /^Show all \d+$/}).click();
+  assert.equal(await visible(), await contacts.count());
   await page.close();
   page = await open("compared/report", plain);
   await page.emulateMedia({media: "print"});

@@ -263,7 +263,9 @@ class Page {
       ...row.filter((_t, k) => kept[k]),
     ]);
     const more = run.contacts.length > LIMIT ? ` The first ${LIMIT} of ${run.contacts.length} are listed.` : "";
-    return section("Contacts", `Speeds are those of the centre of mass; restitution is that of the speed along the normal at the touching point, of both bodies where two touch.${more}`, htmlTable("Contacts", heads, rows, "contacts"));
+    const all: HTMLElement | null = rows.length > 6 ? h("button", {type: "button", class: "quiet small more", click: () => (s.classList.add("all"), all!.remove())}, `Show all ${rows.length}`) : null;
+    const s = section("Contacts", `Speeds are those of the centre of mass; restitution is that of the speed along the normal at the touching point, of both bodies where two touch.${more}`, htmlTable("Contacts", heads, rows, "contacts"), ...(all ? [all] : []));
+    return s;
   }
 
   private lookContact(run: Run, index: number): void {
