@@ -164,7 +164,7 @@ static bool place(const ff_report_joined *j, double pair[2], double end, double 
     return true;
 }
 
-static void put(ff_report_joined *j, double time, const float *value) {
+static void join(ff_report_joined *j, double time, const float *value) {
     j->time[j->table.rows] = time;
     memcpy(j->value + j->table.rows++ * j->table.width, value, j->table.width * sizeof *value);
 }
@@ -172,7 +172,7 @@ static void put(ff_report_joined *j, double time, const float *value) {
 /* Cycles up to the time, in their order. */
 static const row *put_until(ff_report_joined *j, const row *next, const row *end, double time) {
     for (; next < end && next->time <= time; next++)
-        put(j, next->time, next->value);
+        join(j, next->time, next->value);
     return next;
 }
 
@@ -214,7 +214,7 @@ ff_status ff_report_detail_join(const ff_report_detail *d, size_t rows, const ff
             continue;
         for (size_t k = 0; k <= two; k++) {
             next = put_until(j, next, end, pair[k]);
-            put(j, pair[k], thin->value + (g + k) * d->width);
+            join(j, pair[k], thin->value + (g + k) * d->width);
         }
     }
     put_until(j, next, end, HUGE_VAL);
