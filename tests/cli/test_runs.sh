@@ -73,7 +73,7 @@ expect 0 "" "$FREEFLOAT" run "$S" $short --out one --quiet --force; }
 expect 0 "one: the same bits" "$FREEFLOAT" verify one
 # a sandbox does not keep a run from its own folder
 # shellcheck disable=SC2086
-for again in 1 2; do expect 0 "" "$FREEFLOAT" run own.yaml $short --sandbox --quiet --out sandboxed; done
+for _ in 1 2; do expect 0 "" "$FREEFLOAT" run own.yaml $short --sandbox --quiet --out sandboxed; done
 expect 0 "sandboxed: the same bits" "$FREEFLOAT" verify sandboxed
 # beside the scenario itself, which stays; not beside what is someone else's
 mkdir beside && cp "$S" beside/my.yaml

@@ -409,7 +409,7 @@ await check("rt: wrong and missing tokens are refused for zero and set; the loop
   const outside = async (text) => {
     for (let i = 0; ; i++) {
       const got = await ask(text, s.token);
-      if (i > 100 || !/in contact|no answer|did not answer/.test(got.text)) return got;
+      if (i > 100 || !/in contact|while the satellite floats|no answer|did not answer/.test(got.text)) return got;
       await page.waitForTimeout(200);
     }
   };
