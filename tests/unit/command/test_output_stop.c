@@ -517,10 +517,69 @@ static void test_the_path_of_a_stop(void **state) {
     assert_true(at_once > 20 && slow > 5 && apart > 20);
 }
 
+/* A target that jumps, or jumps and moves on along the same line, in any direction: the robot goes straight
+ * to it, in the time that one axis with the whole limits needs, and a turn about one axis stays about it. The
+ * plan begins and ends with whole cycles: five more. */
+static void test_a_jump_is_followed_straight(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 23);
+    for (int n = 0; n < test_count(40, 3000); n++) {
+        ff_output_config c = random_config(&rng);
+        const double T = c.cycle = 0.004;
+        c.patience = 1e9;
+        const bool turns = n & 1, moves = n & 2, hard = n % 8 > 5; /* last: without a limit of the jerk */
+        /* an acceleration that is reached: with less jerk the parts of the axes drift apart from rounding on
+         */
+        c.jerk = hard ? FF_INF : c.acceleration / log_range(&rng, 0.004, 0.08);
+        c.angular_jerk = hard ? FF_INF : c.angular_acceleration / log_range(&rng, 0.004, 0.08);
+        const ff_limiter_limits limits = {limit_of(&c, turns, 0), limit_of(&c, turns, 1),
+                                          limit_of(&c, turns, 2)};
+        ff_vec3 u; /* each axis moves by more than the least part that it is given */
+        do
+            u = ff_vec3_unit(test_random_vec3(&rng, 1.0));
+        while (fmin(fabs(u.x), fmin(fabs(u.y), fabs(u.z))) < 0.1);
+        const double far = ff_rng_range(&rng, 0.02, 0.5), on = moves ? 0.5 * limits.velocity : 0.0;
+        const ff_limiter_axis from = {0.0, 0.0, 0.0};
+        const ff_limiter_target to = {far, on};
+        ff_limiter_plan best;
+        assert_int_equal(ff_limiter_plan_axis(&limits, &from, &to, &best), FF_OK);
+        const ff_pose begin = {test_random_quat(&rng), test_random_vec3(&rng, 1.0)};
+        ff_output_state s;
+        ff_output_reset(&s, begin);
+        int k = 1;
+        for (bool met = false; !met; k++) {
+            const double x = far + on * k * T;
+            ff_setpoint target = {begin, ff_twist_zero()};
+            if (turns) {
+                target.T.q = ff_quat_mul(begin.q, ff_quat_exp(ff_vec3_scale(x, u)));
+                target.twist.w = ff_vec3_scale(on, u);
+            } else {
+                target.T.p = ff_vec3_axpy(x, u, begin.p);
+                target.twist.v = ff_vec3_scale(on, u);
+            }
+            ff_output_out out;
+            ff_output_target(&s, &target, k * T);
+            ff_output_step(&c, &s, k * T, &out);
+            ff_output_confirm(&s, true, false);
+            const ff_vec3 gone = turns ? turned(begin.q, out.to.T.q) : ff_vec3_sub(out.to.T.p, begin.p),
+                          off = ff_vec3_axpy(-ff_vec3_dot(gone, u), u, gone);
+            if (!(turns && x > 3.0)) /* half a turn has no direction */
+                assert_true(ff_vec3_norm(off) < 1e-9 * (far + x));
+            met = !out.limited;
+            if (!(k * T <= best.duration + 5.0 * T))
+                fail_msg("%s by %g, moving with %g: after %g s not there, one axis needs %g",
+                         turns ? "turn" : "jump", far, on, k * T, best.duration);
+        }
+        assert_true(k * T >= best.duration - 2.0 * T);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_stop_lasts_no_longer_than_along_a_line),
         cmocka_unit_test(test_the_path_of_a_stop),
+        cmocka_unit_test(test_a_jump_is_followed_straight),
         cmocka_unit_test(test_stop_against_the_closed_form),
         cmocka_unit_test(test_stop_from_any_start),
         cmocka_unit_test(test_start_above_the_velocity_slows_down_to_it),

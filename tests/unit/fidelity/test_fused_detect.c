@@ -506,6 +506,109 @@ static void test_limits_while_the_offset_is_learnt(void **unused) {
     }
 }
 
+/* ------------------------------------------------------------------------------------------ a beginning --
+ */
+
+/* A record that was in use before is as new; how far back it begins: four rows, a fifth of the delay, a row
+ * with a force, and as long as the satellite is ahead of its robot, half a second at most. Of whichever body.
+ */
+static void test_a_beginning_forgets_what_was_before(void **unused) {
+    (void)unused;
+    const double ahead[] = {0.0, -1.0, 0.1, 0.45, 0.55, 3.0};
+    for (int way = 0; way < 24; way++) {
+        const int tip = way & 1, b = way & 2 ? 1 - tip : -1;
+        const double late = ahead[way / 4], v = 0.05;
+        bench_reset(&rng, 2, 0.0, 0.0, NULL);
+        ff_rigid_state robot[2] = {{.attitude = test_random_quat(&rng)},
+                                   {.attitude = test_random_quat(&rng)}};
+        const ff_vec3 n = bench_unit(&rng);
+        robot[tip].velocity = ff_vec3_scale(-v, n);
+        for (int k = 0; k < 300; k++) {
+            robot[tip].position = ff_vec3_scale(-v * BENCH_T * k, n);
+            bench_push(robot);
+            fused_at(S, tip, bench_newest())->past.body.position =
+                ff_vec3_axpy(-v * late, n, robot[tip].position);
+        }
+        const uint64_t k = bench_newest();
+        fused_at(S, tip, k)->force = ff_vec3_scale(7.0, n);
+        if (b >= 0)
+            fused_at(S, b, k)->force = ff_vec3_scale(-9.0, n);
+        fused_contact *c = &S->contact[0];
+        const ff__ring rows = c->rows;
+        memset(c, 0x55, sizeof *c);
+        c->rows = rows;
+        c->open = c->settled = c->closing = false;
+        c->frozen = c->torque = c->slides = c->joined = c->alone = c->wall_used = true;
+        c->one.judged = c->one.tried = c->surface.valid = c->over.abandoned = true;
+        ff__fused_begin(&bench_model, S, tip, b, false, n, k);
+        assert_true(c->open && !c->settled && !c->closing && !c->frozen && !c->torque && !c->joined &&
+                    !c->alone && !c->wall_used && !c->one.judged && !c->one.tried && !c->surface.valid &&
+                    !c->over.abandoned);
+        assert_true(c->a == tip && c->b == b && c->stage == REST && c->wall == -1 && c->over.quiet == 0 &&
+                    c->over.silent == 0 && c->laws.trial == 0);
+        assert_true(c->mu == 0.0 && c->side == 0.0 && c->over.sum == 0.0 && c->lean.misfit == 0.0);
+        assert_near(c->lean.step, 0.05, 0.0);
+        assert_true(c->detected == k && c->due == k + 1 && c->laws.due == k + 8);
+        assert_vec3_near(c->n, b < 0 ? n : ff_quat_unrotate(robot[b].attitude, n), 1e-12);
+        const uint64_t back =
+            4 + (uint64_t)ceil((fmin(0.5, fmax(0.0, late)) + 0.2 * 8 * BENCH_T) / BENCH_T - 1e-6) + 1;
+        assert_int_equal(c->anchor, k - back);
+        assert_near(c->speed, v, 1e-12);
+        assert_near(c->force_max, b < 0 ? 7.0 : 8.0, 1e-12);
+        assert_int_equal(c->slides, b >= 0);
+    }
+}
+
+/* Where a new contact is, beside others: at one of their points if that bears all of the wrench, to 3 % and
+ * three times the noise; else where what they leave of the torque says; beside a torque it is not known. */
+static void test_the_point_of_a_contact_beside_others(void **unused) {
+    (void)unused;
+    for (int way = 0; way < 16; way++) {
+        const bool two = way & 4, above = way & 1 || two, loud = way & 2, turning = way >= 12;
+        bearing z = begin_bearing(loud ? 0.02 : 0.0, loud ? 0.05 : 0.0, test_random_vec3(&rng, 0.4));
+        const double arm = ff_vec3_norm(z.r);
+        fused_contact *o = &S->contact[0];
+        o->surface.valid = false;
+        bench_push(z.robot);
+        const uint64_t k = bench_newest();
+        fused_sample *x = fused_at(S, 0, k);
+        const ff_vec3 e = bench_across(&rng, z.n), F = ff_vec3_axpy(20.0, e, ff_vec3_scale(30.0, z.n)),
+                      F_b = body_axes(&z, F);
+        const double blur = hypot(loud ? 0.05 : 0.0, loud ? 0.02 * arm : 0.0),
+                     most = 0.03 * arm * ff_vec3_norm(F) + 3.0 * blur;
+        const ff_vec3 more = ff_vec3_scale(most * (above ? 1.01 : 0.99), bench_unit(&rng));
+        x->force = F;
+        x->torque = ff_vec3_add(ff_vec3_cross(z.r, F_b), ff_vec3_scale(two ? 20.0 : 1.0, more));
+        fused_row_of(o, k)->f = 30.0;
+        ff_vec3 left = more; /* one point bears the whole force, its friction included */
+        if (two) {           /* two bear what their rows say */
+            fused_contact *other = bench_settled(3, 0, -1, 3, 0);
+            other->settled = false;
+            other->open = true;
+            other->n = bench_unit(&rng);
+            other->r = test_random_vec3(&rng, 0.01);
+            fused_row_of(other, k)->f = 10.0;
+            left = ff_vec3_sub(x->torque, ff_vec3_cross(z.r, ff_vec3_scale(30.0, body_axes(&z, z.n))));
+            left = ff_vec3_sub(left, ff_vec3_cross(other->r, ff_vec3_scale(10.0, body_axes(&z, other->n))));
+        }
+        if (turning) {
+            fused_contact *t = bench_settled(4, 0, -1, 3, 0);
+            t->settled = false;
+            t->open = t->torque = true;
+        }
+        ff__fused_begin(&bench_model, S, 0, -1, false, e, k);
+        const fused_contact *c = &S->contact[1];
+        assert_true(c->open);
+        const ff_vec3 own = ff_vec3_scale(20.0, body_axes(&z, e));
+        if (turning)
+            assert_vec3_near(c->r, ff_vec3_zero(), 0.0);
+        else if (!above)
+            assert_vec3_near(c->r, z.r, 0.0);
+        else
+            assert_vec3_near(c->r, ff_vec3_scale(1.0 / 400.0, ff_vec3_cross(own, left)), 1e-12);
+    }
+}
+
 int main(void) {
     ff_rng_seed(&rng, test_seed(), 97);
     const struct CMUnitTest tests[] = {
@@ -517,6 +620,8 @@ int main(void) {
         cmocka_unit_test(test_what_several_leave_of_a_force),
         cmocka_unit_test(test_a_known_surface_is_touched_again),
         cmocka_unit_test(test_limits_while_the_offset_is_learnt),
+        cmocka_unit_test(test_a_beginning_forgets_what_was_before),
+        cmocka_unit_test(test_the_point_of_a_contact_beside_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
