@@ -62,9 +62,10 @@ void ff__fused_budget(const fused_model *model, fused_state *state, const fused_
     double give = c->torque ? 0.0 : give_of(state, c->a, c->r, n, k);
     if (c->b >= 0)
         give += give_of(state, c->b, ff_vec3_zero(), n, k);
-    /* of a stiff surface the tip bounces between the samples: the fewer of these, the more */
+    /* of a stiff surface the tip bounces between the samples: the fewer of these, the more; less where tip
+     * and surface were found together */
     const double part = !s->valid ? 0.0 : give * (s->law == 0 ? s->k : c->mass * w * w);
-    sd[FUSED_BY_GEARS] = 0.04 * sqrt(part * w * model->integrate.cycle);
+    sd[FUSED_BY_GEARS] = (c->tip_found ? 0.006 : 0.04) * sqrt(part * w * model->integrate.cycle);
     sd[FUSED_BY_FRICTION] = 0.012 * c->mu;
     for (int i = 0; i < FUSED_CONTACTS; i++) {
         const fused_contact *o = &state->contact[i];
