@@ -70,7 +70,7 @@ async function shootDevices(name) {
     });
   });
   const limits = "{box: [0.5, 0.7, 0.8], velocity: 0.3, angular_velocity: 0.5, force: 60, torque: 20, energy: 2, tracking: 0.02, acceleration: 20, jerk: 5000, spike: 40, age: 2, missed: 200}";
-  const common = [scenario, "--set", "time.cycle=0.012", "--set", `satellites.client.safety=${limits}`, "--set", "contacts.front.stiffness=120", "--set", "contacts.back.stiffness=120", "--rsi-port", await port(), "--ati-port", await port(), "--http-port", await port()].map(String);
+  const common = [scenario, "--set", "time.cycle=0.012", "--set", `satellites.client.safety=${limits}`, "--set", "contacts.front.stiffness=40", "--set", "contacts.back.stiffness=40", "--rsi-port", await port(), "--ati-port", await port(), "--http-port", await port()].map(String);
   const facility = spawn(freefloat, ["facility", ...common, "--once", "--timeout", "100000"], {stdio: "ignore"});
   const child = spawn(freefloat, ["rt", ...common, "--live", "127.0.0.1:0", "--control", "--silence", "5", "--log", "none", "--out", join(runs, "rt")], {stdio: ["ignore", "ignore", "pipe"]});
   const page = await openLive(child);
@@ -79,7 +79,6 @@ async function shootDevices(name) {
   };
   for (let i = 0; i < 3; i++) { // a slow machine may take its picture too late
     await until(() => window.freefloat?.time() > 4 && document.querySelector(".word").textContent === "In contact" && !/ 0\.0/.test(document.querySelector(".reason").textContent));
-    await page.waitForTimeout(500);
     await page.screenshot({path: join(out, name)});
     if ((await page.evaluate(() => document.querySelector(".word").textContent)) === "In contact") break;
   }
