@@ -64,6 +64,10 @@ static void record(const char *run, const ff_loop_config *config) {
         figure(run, name, values[k], 1e-3);
     }
     figure(run, "peak", l.peak, 1.0);
+    for (int k = 0; k < LAB_SAID; k++) {
+        snprintf(name, sizeof name, "said.%d", k);
+        figure(run, name, l.said[k], k == 7 ? 100.0 : 1.0); /* [N] of forces that cancel over a contact */
+    }
 }
 
 static ff_vec3 across(void) {

@@ -424,6 +424,8 @@ static void test_a_known_surface_is_touched_again(void **unused) {
         fused_wall *wall = &S->wall[4];
         fused_contact *c = bench_settled(2, tip, b, 3, 20);
         c->closing = over;
+        c->stage = SETTLE;
+        c->over = (fused_ending){.sum = 3.0, .silent = 9};
         c->surface = law;
         c->n = n;
         c->r = r;
@@ -471,7 +473,14 @@ static void test_a_known_surface_is_touched_again(void **unused) {
             continue;
         }
         if (over) {
-            assert_true(c->open && !c->closing && !new->open);
+            assert_true(c->open && !c->closing && !c->settled && !new->open && c->stage == REST);
+            assert_true(c->due == bench_newest() + 1 && c->over.sum == 3.0 && c->over.silent == 0);
+            /* its rows since its end, and the past from there on */
+            assert_near(fused_row_of(c, 20)->s, -ff_vec3_dot(n, p), 1e-12);
+            assert_near(fused_row_of(c, bench_newest())->f,
+                        ff_vec3_dot(n, ff_quat_unrotate(q, F)) * (b < 0 ? 1.0 : 0.5), 1e-9);
+            assert_true(ff__replay_active(S->replay, 1u << tip));
+            assert_int_equal(ff__replay_reached(S->replay, 1u << tip), 20);
             continue;
         }
         assert_true(new->open &&new->wall == 4 &&

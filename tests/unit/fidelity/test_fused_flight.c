@@ -406,6 +406,118 @@ static void test_flight_one_delay_ahead(void **unused) {
         }
 }
 
+/* A contact that is over, of 100 rows: force or torque of a law, along its normal or about it. */
+static fused_contact *over_by_hand(int tip, int b, bool torque, ff_profile law, ff_vec3 n) {
+    bench_reset(&rng, 2, 0.0, 0.0, NULL);
+    const ff_quat q = b < 0 ? ff_quat_identity() : test_random_quat(&rng);
+    for (int k = 0; k < 100; k++) {
+        const double p = 3e-3 * sin(0.05 * k), v = 3e-3 * 0.05 / BENCH_T * cos(0.05 * k);
+        const double f = ff_profile_force(&law, p, v);
+        ff_rigid_state robot[2] = {{.attitude = {1, 0, 0, 0}}, {.attitude = {1, 0, 0, 0}}};
+        if (b >= 0)
+            robot[b].attitude = q;
+        const ff_vec3 n_w = ff_quat_rotate(q, n);
+        if (torque)
+            robot[tip].attitude = ff_quat_exp(ff_vec3_scale(-p, n)), robot[tip].omega = ff_vec3_scale(-v, n);
+        else
+            robot[tip].position = ff_vec3_scale(-p, n_w), robot[tip].velocity = ff_vec3_scale(-v, n_w);
+        bench_push(robot);
+        fused_sample *x = fused_at(S, tip, bench_newest());
+        x->torque = torque ? ff_vec3_scale(f, n) : test_random_vec3(&rng, 50.0);
+        x->force = torque ? test_random_vec3(&rng, 50.0) : ff_vec3_scale(b < 0 ? f : 2.0 * f, n_w);
+    }
+    fused_contact *c = bench_settled(0, tip, torque ? -1 : b, 5, 95);
+    c->torque = torque;
+    c->n = n;
+    c->r = ff_vec3_zero();
+    c->closing = true;
+    c->stage = SETTLE;
+    return c;
+}
+
+/* The settlement of a contact does not stand where it moves what the contact did by more than two standard
+ * deviations and .3 %, and explains the force less: what was live leaves less than nine tenths of its
+ * squares. Then what was live is taken again. A law with stiffness and damping e too large leaves e^2 of the
+ * force's squares. */
+static void test_whether_a_settlement_stands(void **unused) {
+    (void)unused;
+    for (int way = 0; way < 48; way++) {
+        const int tip = way & 1, why = way / 8, b = way & 2 ? 1 - tip : -1;
+        const bool torque = way & 4;
+        const ff_profile law = {.valid = true, .k = 1e4, .c = 20.0};
+        const ff_vec3 n = bench_unit(&rng);
+        fused_contact *c = over_by_hand(tip, b, torque, law, n);
+        const double least = why == 1 ? 1.005 : 0.995, far = why == 2 ? 0.99 : 1.01, sd = 0.01;
+        const double e = 0.1 * sqrt(0.9) * least;
+        c->surface = (ff_profile){.valid = true, .k = 1.1 * law.k, .c = 1.1 * law.c};
+        c->live =
+            (fused_settled){.surface = {.valid = why != 3, .k = (1.0 + e) * law.k, .c = (1.0 + e) * law.c},
+                            .n = n,
+                            .mu = 0.07};
+        c->live_sd = sd;
+        c->mu = 0.2;
+        c->passes = 2;
+        c->taken.force = c->taken.peak = 5.0;
+        c->row = 77;
+        c->first.surface.valid = true;
+        if (why == 4) /* another at the same time */
+            bench_settled(3, tip, -1, 50, 99);
+        fused_at(S, tip, 40)->valid = false; /* not a sample */
+        fused_at(S, tip, 40)->force = fused_at(S, tip, 40)->torque = ff_vec3_scale(1e5, n);
+        ff_rigid_state *begun = &fused_at(S, tip, 5)->past.body, *end = &fused_at(S, tip, 95)->past.body;
+        ff_rigid_state was = *end;
+        const ff_vec3 u = bench_unit(&rng),
+                      moves = ff_vec3_scale((2.0 * sd + 0.003) * 0.1 * far, bench_unit(&rng));
+        begun->velocity = begun->omega = test_random_vec3(&rng, 1.0);
+        was.velocity = was.omega = ff_vec3_axpy(0.1, u, begun->velocity);
+        *end = was;
+        if (torque) { /* the other kind of motion does not count */
+            end->omega = ff_vec3_add(was.omega, moves);
+            end->velocity = test_random_vec3(&rng, 1.0);
+        } else {
+            end->velocity = ff_vec3_add(was.velocity, moves);
+            end->omega = test_random_vec3(&rng, 1.0);
+        }
+        const ff_rigid_state moved = *end;
+        const bool stands = ff__fused_stands(S, c, &was);
+        assert_true(c->checked);
+        assert_int_equal(stands, why > 0 && why < 5);
+        assert_int_equal(S->info.refused, !stands);
+        if (stands) {
+            assert_memory_equal(end, &moved, sizeof moved);
+            assert_true(c->stage == SETTLE && c->mu == 0.2 && c->passes == 2 && c->row == 77);
+            continue;
+        }
+        assert_memory_equal(end, &was, sizeof was);
+        assert_true(c->stage == TAKE_FIRST && c->mu == 0.07 && c->passes == 0 && c->row == c->row_from &&
+                    !c->first.surface.valid && c->taken.force == 0.0 && c->taken.peak == 0.0);
+        assert_near(c->next.surface.k, (1.0 + e) * law.k, 0.0);
+        assert_vec3_near(c->next.n, n, 0.0);
+    }
+}
+
+/* A replay over the end of a contact that is being settled asks whether that stands: of its own bodies, once,
+ * and not of one that ended where it begins. */
+static void test_a_replay_asks_whether_it_stands(void **unused) {
+    (void)unused;
+    for (int why = 0; why < 8; why++) {
+        const ff_profile law = {.valid = true, .k = 1e4};
+        const int tip = why == 1 ? 1 : 0;
+        fused_contact *c = over_by_hand(tip, -1, false, law, ff_vec3_make(1, 0, 0));
+        c->surface = law;
+        c->end = why == 2 ? 80 : why == 3 ? 99 : why == 4 ? 100 : 95;
+        c->closing = why != 5;
+        c->stage = why == 6 ? PLACE : SETTLE;
+        c->checked = why == 7;
+        c->live.surface.valid = false; /* then it stands */
+        S->replay[0] = (ff__replay){true, 1u, 80};
+        int work = 1 << 20;
+        ff__fused_replay_some(&bench_model, S, 99, &work);
+        assert_false(S->replay[0].active);
+        assert_int_equal(c->checked, why == 0 || why == 3 || why == 7);
+    }
+}
+
 /* A recomputation whose rows have left the history is given up; one that is held comes to the present, in
  * parts, and leaves a free body where it was. */
 static void test_replays_come_to_the_present(void **unused) {
@@ -454,6 +566,8 @@ static void test_replays_come_to_the_present(void **unused) {
 int main(void) {
     ff_rng_seed(&rng, test_seed(), 79);
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_whether_a_settlement_stands),
+        cmocka_unit_test(test_a_replay_asks_whether_it_stands),
         cmocka_unit_test(test_delay_in_free_flight),
         cmocka_unit_test(test_delay_is_left_alone),
         cmocka_unit_test(test_walls_that_are_gone),
