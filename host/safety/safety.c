@@ -244,9 +244,7 @@ static ff_trip examine(const ff_safety_config *config, const ff_safety_memory *s
         WATCH(FF_TRIP_ANGULAR_ACCELERATION, fmin(ff_vec3_norm(change.w) / T, most->angular_acceleration),
               limit->angular_acceleration);
         if (state->seen >= 2)
-            WATCH(FF_TRIP_JERK,
-                  fmin(ff_vec3_norm(ff_vec3_sub(acceleration, state->acceleration_last[i])) / T, most->jerk),
-                  limit->jerk);
+            WATCH(FF_TRIP_JERK, fmin(ff_safety_jerk(state, i, acceleration, T), most->jerk), limit->jerk);
     }
     return (ff_trip){.code = FF_TRIP_NONE};
 }
@@ -268,6 +266,7 @@ void ff_safety_remember(const ff_safety_config *config, ff_safety_memory *state,
         state->twist_last[i] = b->command.twist;
         state->force_last[i] = b->f_b.f;
     }
+    state->between_last = ff_safety_between(config, in);
     state->seen += state->seen < 3;
 }
 

@@ -153,9 +153,17 @@ typedef struct ff_safety_memory {
     ff_vec3 force_last[FF_MAX_BODIES];
     ff_twist twist_last[FF_MAX_BODIES];
     ff_vec3 acceleration_last[FF_MAX_BODIES];
+    double between_last;         /* [s] of which those accelerations are the means */
     int seen;                    /* cycles of motion, up to 3: differences need neighbours */
     bool touched[FF_MAX_BODIES]; /* by the last valid force */
 } ff_safety_memory;
+
+/* [m/s3] from two neighbouring means of the acceleration: they are apart by half of the time of each. */
+static inline double ff_safety_jerk(const ff_safety_memory *memory, int body, ff_vec3 acceleration,
+                                    double between) {
+    return ff_vec3_norm(ff_vec3_sub(acceleration, memory->acceleration_last[body])) /
+           (0.5 * (between + memory->between_last));
+}
 
 /* The first limit that a sample of a moving robot breaks, most telling first; NONE: none. */
 ff_trip ff_safety_examine(const ff_safety_config *config, const ff_safety_memory *memory,

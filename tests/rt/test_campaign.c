@@ -392,11 +392,10 @@ static void judge_rest(run *r, int i, long trip) {
  * Beyond that direct, tdpa, damping  never add anything: tdpa and damping take away, direct does nothing;
  *   impact, fused          may correct what they did before, up to what the contact is due: no more than the
  *                          satellite brought along, for a contact that gives back what it got.
- * tdpa has one observer for all bodies: one may gain what another has lost, the sum counts. damping knows the
- * satellite's velocity at the beginning of each cycle: half of what the force changes it by in the cycle is
- * not in its sum, (F T)^2/2m. While the sensor says what acts on it, no method but direct gains anything,
- * whatever wire and robot do, but the work of the true force in one cycle, or in those that may be missed,
- * which it knows only after that, and a thousandth. */
+ * tdpa has one observer for all bodies: one may gain what another has lost, the sum counts. While the sensor
+ * says what acts on it, no method but direct gains anything, whatever wire and robot do, but the work of the
+ * true force in one cycle, or in those that may be missed, which it knows only after that, and a thousandth.
+ */
 static void judge_energy(run *r, int i) {
     const body_drawn *b = &r->drawn.body[i];
     const bool honest = !(hits(r) & (HITS_VALUE | HITS_RECORDS)), all = strcmp(r->drawn.method, "tdpa") == 0;
@@ -414,12 +413,9 @@ static void judge_energy(run *r, int i) {
         if (j != i && !(all && honest))
             continue;
         const double own = r->row[0].energy[j];
-        double peak = 0.0, kicks = 0.0;
-        for (uint64_t k = 0; k < r->cycles; k++) {
+        double peak = 0.0;
+        for (uint64_t k = 0; k < r->cycles; k++)
             peak = fmax(peak, r->body[j].force[k]);
-            kicks += 0.5 * pow(r->body[j].force[k] * r->drawn.cycle, 2.0) / r->drawn.body[j].mass;
-        }
-        work += strcmp(r->drawn.method, "damping") == 0 ? kicks : 0.0;
         E0 += own;
         /* the force of a cycle is known after it, where telegrams are lost after as many as may be missed */
         work += (hits(r) & HITS_WIRE ? 1 + MISSED : 1) * peak *

@@ -69,7 +69,7 @@ static void test_a_limit_itself_is_allowed(void **state) {
     for (int kind = 0; kind < KINDS; kind++)
         for (int above = 0; above < 2; above++) {
             ff_safety_config c = wide();
-            ff_safety_memory m = {.seen = 3};
+            ff_safety_memory m = {.seen = 3, .between_last = c.cycle};
             ff_safety_in in = calm();
             ff_safety_limits *l = &c.limits[BODY];
             ff_safety_body_in *b = &in.body[BODY];
@@ -252,7 +252,7 @@ static void test_what_devices_report_trips_with_their_figures(void **state) {
 static void test_only_the_bodies_of_the_run_are_judged(void **state) {
     (void)state;
     ff_safety_config c = wide();
-    ff_safety_memory m = {.seen = 3};
+    ff_safety_memory m = {.seen = 3, .between_last = c.cycle};
     ff_safety_in in = calm();
     in.body[BODIES].f_b.f.x = FF_NAN;
     in.body[BODIES].force_valid = true;
@@ -430,7 +430,7 @@ static void test_touching_is_more_than_the_threshold(void **state) {
 static void test_levels_of_one_sample(void **state) {
     (void)state;
     ff_safety_config c = wide();
-    ff_safety_memory m = {.seen = 2};
+    ff_safety_memory m = {.seen = 2, .between_last = c.cycle};
     ff_safety_in in = calm();
     ff_safety_body_in *b = &in.body[BODY];
     c.delay[BODY] = 0.5;

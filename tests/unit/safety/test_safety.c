@@ -906,8 +906,38 @@ static void test_differences_count_the_cycles_between(void **state) {
         }
 }
 
+/* A command of constant jerk, v = J t^2/2, that is seen at its cycles but for those whose telegrams were
+ * lost: the jerk that is judged is J, at the gap, after it and between two gaps. */
+static void test_jerk_counts_the_cycles_between(void **state) {
+    (void)state;
+    const double J = 30.0;
+    for (int lost = 0; lost <= 25; lost++) { /* so many before the fourth sample, and before the sixth */
+        ff_safety_config c = config_one();
+        ff_safety_memory memory = {0};
+        double level[FF_LEVEL_COUNT], t = 0.0;
+        ff_safety_in in = {.body[0] = {.measured.T = ff_pose_identity(), .force_valid = true}};
+        for (int n = 0; n < 9; n++) {
+            in.filled = n == 4 ? lost % 5 : n == 5 + lost % 2 ? lost / 5 : 0;
+            t += n ? (1.0 + in.filled) * c.cycle : 0.0;
+            in.body[0].command.twist.v.y = 0.5 * J * t * t;
+            c.limits[0].jerk = J * (1.0 + 1e-9);
+            assert_int_equal(ff_safety_examine(&c, &memory, &in).code, FF_TRIP_NONE);
+            c.limits[0].jerk = J * (1.0 - 1e-9);
+            const ff_trip trip = ff_safety_examine(&c, &memory, &in);
+            assert_int_equal(trip.code, n >= 2 ? FF_TRIP_JERK : FF_TRIP_NONE);
+            ff_levels(&c, &memory, &in, 0, level);
+            if (n >= 2) {
+                assert_near(trip.value, J, 1e-9 * J);
+                assert_near(level[FF_LEVEL_JERK], J, 1e-9 * J);
+            }
+            ff_safety_remember(&c, &memory, &in);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_jerk_counts_the_cycles_between),
         cmocka_unit_test(test_states_need_each_command_in_turn),
         cmocka_unit_test(test_fault_latches),
         cmocka_unit_test(test_a_held_robot_must_not_be_pressed),
