@@ -296,6 +296,7 @@ await check("view: a recorded run plays, pauses, seeks and changes its speed; va
   assert.match(await page.locator("h1").innerText(), /^deos-client/);
   assert.ok((await page.evaluate(() => window.freefloat.mode())) === "view");
   await until(page, () => window.freefloat.time() > 0.5 && window.freefloat.frames() > 2);
+  await page.evaluate(() => window.freefloat.ask("speed 0.05")); // also a slow browser presses before the end
   await page.getByRole("button", {name: "Pause"}).click();
   await until(page, () => window.freefloat.phase() === "held");
   const log = readLog(join(out, "log.csv"));
