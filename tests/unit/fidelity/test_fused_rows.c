@@ -1,5 +1,6 @@
 /* fused, function by function: which force, torque and motion belong to a contact, its normal and point,
- * which rows take part, and one estimate; against a contact that is known. Friction: test_fused_friction.c.
+ * which rows take part, one estimate, and how far it may be off; against a contact that is known. Friction:
+ * test_fused_friction.c.
  */
 #include "fused_bench.h"
 
@@ -510,6 +511,135 @@ static void test_one_estimate(void **unused) {
     }
 }
 
+/* Each cause of an error by itself, as docs/methods/fused.md, 13 has it; their sum; and which of them are
+ * said. */
+static void test_what_may_be_off(void **unused) {
+    (void)unused;
+    for (int way = 0; way < 64; way++) {
+        const int tip = way & 1, b = way & 2 ? 1 - tip : -1;
+        const bool zero = way & 4, geared = way & 8, joined = way % 5 == 1, beside = way % 3 == 1,
+                   torque = way % 7 == 3 && b < 0, valid = way % 11 != 5;
+        const double s = way % 4 == 3 ? 0.0 : 0.2, s_M = 0.03, w = ff_rng_range(&rng, 5, 30), peak = 80.0;
+        bench_reset(&rng, 2, s, s_M, NULL);
+        ff_rigid_state robot[2];
+        for (int i = 0; i < 2; i++)
+            robot[i] = (ff_rigid_state){.attitude = test_random_quat(&rng)};
+        for (int k = 0; k < 70; k++)
+            bench_push(robot);
+        fused_config *config = &bench_model.config;
+        config->zero = zero;
+        config->skew = way & 16 ? -3e-3 : 0.0;
+        config->sensor_lag = way & 32 ? 2e-3 : 0.0;
+        config->swings = way % 6 == 5;
+        bench_state->zero[tip].P[0] = 0.3;
+        fused_contact *c = bench_settled(0, tip, b, 10, 60);
+        *c = (fused_contact){
+            .settled = true,
+            .torque = torque,
+            .a = tip,
+            .b = b,
+            .n = bench_unit(&rng),
+            .rows = c->rows,
+            .r = test_random_vec3(&rng, 0.4),
+            .mass = 150,
+            .force_max = peak,
+            .anchor = 10,
+            .row_from = 12,
+            .end = 60,
+            .until = 61,
+            .mu = way % 3 ? 0.2 : 0.0,
+            .side = 1e-5 * (way % 4),
+            .joined = joined,
+            .exact = way % 2,
+            .wall = -1,
+            .surface = {.valid = valid, .law = way % 9 == 8, .k = 2e4, .c = 200, .J = 40.0 * (way % 5)}};
+        if (beside)
+            bench_settled(3, tip, -1, 20, 40);
+        const double noise = torque ? s_M : b < 0 ? s : s / sqrt(2.0);
+        double give = 0.0;
+        for (int i = 0; i < 2; i++) {
+            bench_state->gears[i].begun = geared;
+            for (int m = 0; m < 6; m++)
+                for (int n = 0; n < 6; n++)
+                    bench_state->gears[i].C[m][n] = m == n ? 1e-6 * (m + 1) : 2e-7 * (m + n);
+            const ff_vec3 n_w = b < 0 ? c->n : ff_quat_rotate(robot[b].attitude, c->n),
+                          at = i == tip ? ff_quat_rotate(robot[i].attitude, c->r) : ff_vec3_zero(),
+                          turn = ff_vec3_cross(at, n_w);
+            const double x[6] = {turn.x, turn.y, turn.z, n_w.x, n_w.y, n_w.z};
+            for (int m = 0; m < 36 && geared && (i == tip ? !torque : b >= 0); m++)
+                give += x[m / 6] * bench_state->gears[i].C[m / 6][m % 6] * x[m % 6];
+        }
+        double e = 0.8; /* of a law without a closed form */
+        if (valid && c->surface.law == 0) {
+            const double z = 200.0 / (2.0 * sqrt(2e4 * 150.0));
+            e = exp(-FF_PI * z / sqrt(1.0 - z * z));
+        }
+        const double rows = 25.0, one = noise / (peak * sqrt(rows)),
+                     offset = zero ? noise / peak * sqrt(0.3) * FF_PI / 4.0 : 0.0;
+        const double part = valid ? give * (c->surface.law ? 150.0 * w * w : 2e4) : 0.0;
+        double expect[FUSED_CAUSES] = {0};
+        expect[FUSED_BY_NOISE] =
+            (b < 0 ? 1.0 : 1.4) * (joined ? 2.0 : 1.0) *
+            sqrt(pow((0.4 + 1.7 * e) / (1.0 + e) * one, 2) + 4.0 * one * one + offset * offset);
+        expect[FUSED_BY_TIME] = 0.002 * FF_PI * w * e / (1.0 + e) * (fabs(config->skew) + config->sensor_lag);
+        expect[FUSED_BY_GEARS] = 0.04 * sqrt(part * w * BENCH_T);
+        expect[FUSED_BY_FRICTION] = 0.012 * c->mu;
+        expect[FUSED_BY_OTHERS] = joined   ? (c->exact ? 0.001 + 0.015 * w * BENCH_T : 0.03)
+                                  : beside ? 0.03
+                                           : 0.0;
+        const double unit = fmax(noise, 1e-3 * peak) / peak,
+                     along = unit * unit * c->surface.J / 50.0 - pow(noise / peak, 2);
+        expect[FUSED_BY_MISFIT] = (config->swings ? 0.25
+                                   : part > 0.0   ? 1.6
+                                                  : 0.8) *
+                                  sqrt((valid ? fmax(0.0, along) : 0.0) + (torque ? 0.0 : c->side));
+        fused_report r = {.samples = 25};
+        ff__fused_budget(&bench_model, bench_state, c, 60, tip, w, &r);
+        double sum = 1e-10;
+        int largest = 0;
+        for (int i = 0; i < FUSED_CAUSES; i++) {
+            assert_near(r.cause[i], expect[i], 1e-12);
+            sum += expect[i] * expect[i];
+            largest = expect[i] > expect[largest] ? i : largest;
+        }
+        if (!valid) {
+            assert_true(isinf(r.impulse_sd) && r.outside == 0);
+            continue;
+        }
+        assert_near(r.impulse_sd, sqrt(sum), 1e-12);
+        assert_near(r.restitution_sd, (1.0 + e) * sqrt(sum), 1e-12);
+        static const unsigned flag[FUSED_CAUSES] = {FUSED_WEAK,     FUSED_SKEW,    FUSED_GEARS,
+                                                    FUSED_FRICTION, FUSED_SEVERAL, FUSED_MISFIT};
+        unsigned said = 0;
+        for (int i = 0; i < FUSED_CAUSES && sum >= 1e-4; i++)
+            said |= i == largest || expect[i] > 0.005 ? flag[i] : 0;
+        assert_int_equal(r.outside, said);
+    }
+}
+
+/* What is left of the force across the normal, noise and friction taken out, as a part of all. */
+static void test_force_across_the_normal(void **unused) {
+    (void)unused;
+    for (int way = 0; way < 12; way++) {
+        bench_reset(&rng, 1, way % 3 ? 0.3 : 0.0, 0.0, NULL);
+        const ff_vec3 n = bench_unit(&rng);
+        fused_contact c = {.b = -1, .next = {.n = n}, .mu = way % 2 ? 0.2 : 0.0, .sum = {.rows = 40}};
+        double along = 0.0, whole = 0.0;
+        for (int i = 0; i < 40 && way < 11; i++) {
+            const ff_vec3 F = ff_vec3_axpy(10.0, n, test_random_vec3(&rng, way < 9 ? 5.0 : 0.1));
+            const double f[6] = {F.x * F.x, F.x * F.y, F.x * F.z, F.y * F.y, F.y * F.z, F.z * F.z};
+            for (int m = 0; m < 6; m++)
+                c.sum.n[m] += f[m];
+            along += pow(ff_vec3_dot(n, F), 2);
+            whole += ff_vec3_dot(F, F);
+        }
+        const double noise = bench_model.config.force_noise,
+                     left = whole - along * (1.0 + c.mu * c.mu) - 2.0 * 40.0 * noise * noise;
+        assert_near(ff__fused_across(&bench_model.config, &c), whole > 0.0 ? fmax(0.0, left) / whole : 0.0,
+                    1e-12);
+    }
+}
+
 int main(void) {
     ff_rng_seed(&rng, test_seed(), 71);
     const struct CMUnitTest tests[] = {
@@ -523,6 +653,8 @@ int main(void) {
         cmocka_unit_test(test_which_rows_take_part),
         cmocka_unit_test(test_rows_are_taken_again),
         cmocka_unit_test(test_one_estimate),
+        cmocka_unit_test(test_what_may_be_off),
+        cmocka_unit_test(test_force_across_the_normal),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
