@@ -416,6 +416,13 @@ static void test_who_stands_is_found(void **state) {
                     const double last = n > (int)g ? seen[n - 1 - (int)g] : peer[who].x;
                     seen[n] = last + (peer[who].x - last) * (double)(g + 1) / (double)(lost + 1);
                 }
+            for (int j = 0; j <= (int)lost && j < n; j++) { /* what it remembers of either */
+                const ff_network_body *b = &network.body[who];
+                const uint64_t at = (b->tracked - 1 - (uint64_t)j) % FF_NETWORK_TRACK;
+                const double start = ff_plan_runup(&plan, who, -FF_INF).T.p.x;
+                assert_near(b->seen[at].p.x - start, seen[n - 1 - j], 2e-9);
+                assert_near(b->track[at].p.x - start, accepted[n - 1 - j], 2e-9);
+            }
             bool stands = n >= high + W + 1;
             double led = FF_INF;
             for (int d = low; d <= high && stands; d++)
