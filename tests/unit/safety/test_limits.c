@@ -799,6 +799,13 @@ static void test_output_stage_shares_box_and_braking(void **state) {
         assert_vec3_near(ff_stop_point(&c, BODY, &at),
                          ff_vec3_make(0, path + 0.25 * v + fmin(0.01 * 0.5, 0.1 * v), 0), 1e-12);
     }
+    /* and where its command comes to rest it passes by the swing of the whole deceleration; the farther of
+     * both counts, each axis by itself */
+    c.origin[BODY] = ff_vec3_make(1, 1, 1);
+    const ff_safety_body_in far = {
+        .measured = {.T = {.q = ff_quat_identity(), .p = ff_vec3_make(1.25, 0.5, 1)}},
+        .rest = ff_vec3_make(1.5, 0.75, 1.0)};
+    assert_vec3_near(ff_safety_farthest(&c, BODY, &far), ff_vec3_make(0.505, 0.5, 0.005), 1e-15);
     c.swing[BODY] = 0.0;
     const ff_setpoint rests = {.T = {.q = ff_quat_identity(), .p = ff_vec3_make(3, 2, 1)}};
     assert_vec3_near(ff_stop_point(&c, BODY, &rests), rests.T.p, 0.0);
