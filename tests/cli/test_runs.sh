@@ -31,7 +31,7 @@ sed -i '11s/^\([0-9.]*\),[0-9.]*/\1,0.0019/' t2/d/log.csv; sed -i "s/\"log.csv\"
 expect 0 "^value +log.csv, row 10, body.position.x \[m\], the first of 1 that differ: 0.0018[0-9]* -> 0.0019$" "$FREEFLOAT" runs diff t1/d t2/d
 grep -q "^result  log.csv: " out.txt && ! grep -q "log.mcap\|summary.json" out.txt || fail "one number: $(cat out.txt)"
 # shellcheck disable=SC2086
-expect 0 "" "$FREEFLOAT" run "$S" $short --set "satellites.body.velocity=[0.051,0,0]" --quiet --log csv,mcap --out t3
+expect 0 "" "$FREEFLOAT" run "$S" $short --set 'satellites.body.velocity=[0.051,0,0]' --quiet --log csv,mcap --out t3
 expect 0 "^value +log.mcap, row 1, body.velocity.x \[m/s\], the first of 26 that differ: 0.05 -> 0.051$" "$FREEFLOAT" runs diff t1/d t3
 grep -q "^value   log.csv, row 1, " out.txt && grep -q "^result  report.html: " out.txt || fail "another speed: $(cat out.txt)"
 expect 2 "'nothing' is not a run" "$FREEFLOAT" runs diff out/wall nothing; one_line
