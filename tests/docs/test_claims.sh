@@ -25,6 +25,8 @@ page '25 <!-- claim 25: freefloat run none.yaml -->'
 expect 1 "not a claim" "$claims" page.md
 page '0.25 J <!-- claim 0.25 +-0.005 m(r"^energy (\S+) J at start"): '"$S"' -->'
 expect 0 "1 claims, 0 not true" "$claims" page.md
+page '0.25 J, 0.25 <!-- claim 0.25,0.25 +-0.005 ms(r"^energy (\S+) J at start.*") + ms(r"^energy (\S+) J at start"): '"$S"' -->'
+expect 0 "1 claims, 0 not true" "$claims" page.md
 (cd "$FF_SOURCE_DIR" && "$FREEFLOAT" check scenarios/wall.yaml) > text
 page '```text' '$ freefloat check scenarios/wall.yaml' "$(cat text)" '```' '<!-- claim block: freefloat check scenarios/wall.yaml -->'
 expect 0 "1 claims, 0 not true" "$claims" page.md
