@@ -229,7 +229,7 @@ static void test_report_of_a_contact(void **unused) {
         c->surface.c = 2.0 * ratio * sqrt(z.law.k * m);
         c->surface.sd_k = 1.5;
         c->surface.sd_c = 2.5;
-        c->surface.sd_x0 = 3.5;
+        c->surface.sd_x0 = 3.5e-9; /* little beside all that counts */
         c->mu = 0.01;
         bench_model.config.acceleration[0] = draw % 3 ? 2.0 : 0.0; /* either may be without a limit */
         bench_model.config.acceleration[1] = draw % 3 != 1 ? 3.0 : 0.0;
@@ -240,7 +240,7 @@ static void test_report_of_a_contact(void **unused) {
         assert_true(r->known && !r->torque && r->law == 0 && !r->warm && r->contacts == 5);
         assert_near(r->stiffness + r->stiffness_sd, z.law.k + 1.5, 1e-9);
         assert_near(r->damping + r->damping_sd, c->surface.c + 2.5, 1e-9);
-        assert_near(r->surface_sd, 3.5, 0.0);
+        assert_near(r->surface_sd, 3.5e-9, 0.0);
         assert_near(r->delay, 0.03, 0.0);
         assert_near(r->delay_configured, 8 * BENCH_T, 0.0);
         assert_near(ff_vec3_dot(z.n, r->surface), -z.law.x0, 1e-12); /* on the plane, below the tip */
