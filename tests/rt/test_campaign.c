@@ -91,6 +91,14 @@ static void watch(void *user, uint64_t k, const ff_truth *truth) {
         atomic_store(&r->both.halt, true);
 }
 
+/* A fault of this kind has acted, and was drawn for this body. */
+static bool acted_on(const run *r, ff_fault_kind kind, int body) {
+    for (int n = 0; n < r->drawn.faults; n++)
+        if (kinds_drawn[r->drawn.fault[n].kind].kind == kind && r->drawn.fault[n].body == body)
+            return r->facility.injected[kind] > 0;
+    return false;
+}
+
 static void received(void *user, int body, uint64_t session, uint64_t ipoc, const ff_rsi_sen *answer,
                      const ff_pose *T) {
     (void)session;
@@ -106,7 +114,7 @@ static void received(void *user, int body, uint64_t session, uint64_t ipoc, cons
     s->p = T->p;
     s->x = ff_pose_apply(*T, ff_vec3_make(1, 0, 0));
     s->y = ff_pose_apply(*T, ff_vec3_make(0, 1, 0));
-    if (answer && !r->facility.injected[FF_FAULT_ROBOT_RESTARTS]) { /* after it another origin counts */
+    if (answer && !acted_on(r, FF_FAULT_ROBOT_RESTARTS, body)) { /* after it another origin counts */
         double a[6];
         for (int i = 0; i < 6; i++)
             a[i] = r->plan.body[body].home.a[i] + DEG * answer->value[FF_RSI_TAG_AXES + i];
