@@ -85,12 +85,16 @@ typedef struct watch {
 static ff_status watch_row(void *self, const ff_row *row) {
     watch *w = self;
     const ff_row_body *b = &row->body[0];
-    w->energy = b->energy.kinetic;
-    w->most = fmax(w->most, w->energy);
+    w->most = fmax(w->most, b->energy.kinetic);
     if (row->final)
         return FF_OK;
+    bool touches = b->in_contact; /* then a part of the energy is in the surface */
+    for (int i = 0; i < scenario.contacts; i++)
+        touches |= row->touching[i];
+    if (!touches)
+        w->energy = b->energy.kinetic;
     if (!w->begun)
-        w->start = w->energy;
+        w->start = b->energy.kinetic;
     else {
         differ(&w->place, ff_vec3_sub(b->command.T.p, w->last.p), scenario.cycle);
         differ(&w->turn, ff_quat_log(ff_quat_mul(ff_quat_conj(w->last.q), b->command.T.q)), scenario.cycle);

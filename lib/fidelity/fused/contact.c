@@ -87,12 +87,23 @@ static void set_up(fused_state *state, fused_contact *c, int a, int b, bool torq
     c->wall_used = false;
 }
 
-/* A point of the body whose torque is all of this sample's: then the new contact is there, too. */
-static bool is_one_point(const fused_config *config, const fused_sample *x, ff_vec3 r) {
-    const ff_vec3 F = ff_quat_unrotate(x->T_r.q, x->force);
-    const double arm = ff_vec3_norm(r), blur = hypot(config->torque_noise, arm * config->force_noise);
-    return ff_vec3_norm(ff_vec3_sub(x->torque, ff_vec3_cross(r, F))) <
-           0.03 * arm * ff_vec3_norm(F) + 3.0 * blur;
+/* The point of an open contact if the torque of this sample is all its force's there: then the new contact is
+ * there, too. How far it lies along the open one's normal n (body axes) shows only now that the force turns.
+ */
+static bool is_one_point(const fused_config *config, const fused_sample *x, ff_vec3 n, ff_vec3 *r) {
+    const ff_vec3 F = ff_quat_unrotate(x->T_r.q, x->force), turn = ff_vec3_cross(n, F);
+    const double size = ff_vec3_norm(F), square_turn = ff_vec3_dot(turn, turn);
+    ff_vec3 left = ff_vec3_sub(x->torque, ff_vec3_cross(*r, F)), at = *r;
+    const double along = square_turn > square(0.05 * size) ? ff_vec3_dot(turn, left) / square_turn : 0.0;
+    if (fabs(along) < arm_longest) {
+        left = ff_vec3_axpy(-along, turn, left);
+        at = ff_vec3_axpy(along, n, at);
+    }
+    const double arm = ff_vec3_norm(at), blur = hypot(config->torque_noise, arm * config->force_noise);
+    if (!(ff_vec3_norm(left) < 0.03 * arm * size + 3.0 * blur))
+        return false;
+    *r = at;
+    return true;
 }
 
 /* The point that bears what the others leave of a force along n. */
@@ -110,8 +121,12 @@ static void first_point(const fused_config *config, fused_state *state, fused_co
     c->anchor = k + 1;
     for (int i = 0; i < FUSED_CONTACTS; i++) {
         const fused_contact *o = &state->contact[i];
-        if (o != c && !o->torque && fused_acts_at(o, c->a, k) && is_one_point(config, x, o->r)) {
-            c->r = o->r;
+        if (o == c || o->torque || !fused_acts_at(o, c->a, k))
+            continue;
+        ff_vec3 m = o->b < 0 ? o->n : ff_quat_rotate(fused_at(state, o->b, k)->T_r.q, o->n), r = o->r;
+        m = ff_quat_unrotate(x->T_r.q, m);
+        if (is_one_point(config, x, m, &r)) {
+            c->r = r;
             return;
         }
     }
@@ -157,6 +172,11 @@ static uint64_t onset(const fused_model *model, fused_state *state, fused_contac
     uint64_t earliest = state->free_since[c->a];
     if (c->b >= 0 && state->free_since[c->b] > earliest)
         earliest = state->free_since[c->b];
+    for (int i = 0; i < FUSED_CONTACTS; i++) { /* beside another one nothing is known of what was before it */
+        const fused_contact *o = &state->contact[i];
+        if (o != c && o->open && o->a == c->a && o->b == c->b && o->anchor > earliest)
+            earliest = o->anchor;
+    }
     back += hidden(model, state, c, earliest, k);
     if (back > fused_look_back(state))
         back = fused_look_back(state);

@@ -249,7 +249,7 @@ static double friction_part(const fused_config *config, const residue *z, const 
     const double blur = hypot(config->torque_noise, ff_vec3_norm(r) * config->force_noise);
     if (z->contacts == 1 && arm > fmax(0.02 * size, 5.0 * config->torque_noise) &&
         ff_vec3_norm(left) < 0.2 * arm + 3.0 * blur)
-        part = 0.7;
+        part = 0.4;
     return part;
 }
 

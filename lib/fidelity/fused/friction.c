@@ -120,7 +120,7 @@ bool ff__fused_step_friction(const fused_model *model, fused_state *state, fused
     if (c->lean.side == 0)
         c->lean.mu = -1.0;
     const double wish = c->mu + (c->lean.side == 1 ? c->lean.step : c->lean.side == 2 ? -c->lean.step : 0.0);
-    const double mu = fmin(1.0, fmax(0.0, wish));
+    const double mu = wish > 1e-9 ? fmin(1.0, wish) : 0.0; /* steps down and up leave a rest */
     if ((c->lean.side == 0 || mu != c->mu) &&
         try_friction(model, state, c, mu, c->next.surface.law, &fit, &n, work) &&
         (c->lean.side == 0 || c->mu > 0.0 || significant(model, c, c->rival.J, fit.J)))

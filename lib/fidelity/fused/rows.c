@@ -149,6 +149,16 @@ static ff_vec3 square_times(const double z[6], ff_vec3 v) {
                         z[2] * v.x + z[4] * v.y + z[5] * v.z);
 }
 
+/* The force has left the direction of the rows before: a second surface, or friction that turns round, and no
+ * word on this contact's normal until it is over. */
+static bool turns_away(const fused_contact *c, ff_vec3 F, double noise) {
+    const double *S = c->sum.n, all = S[0] + S[3] + S[5], size = ff_vec3_dot(F, F);
+    const double across = size - ff_vec3_dot(F, square_times(S, F)) / all; /* of one direction: squares */
+    /* that direction is known: rows of noise, or weaker ones than this, do not tell it */
+    const bool known = c->sum.rows >= 6 && all > 4.0 * size && all > 100.0 * c->sum.rows * noise * noise;
+    return known && across > square(0.15) * size + 16.0 * noise * noise;
+}
+
 /* One row of the sums for normal and contact point. */
 void ff__fused_add_place(const fused_config *config, fused_state *state, fused_contact *c,
                          const fused_reach *z, uint64_t i) {
@@ -157,7 +167,7 @@ void ff__fused_add_place(const fused_config *config, fused_state *state, fused_c
     const double noise = fused_noise_of(config, c);
     if (i <= z->last) {
         const ff_vec3 F = own_part(state, c, i);
-        if (ff_vec3_dot(c->n, F) > 2.0 * noise)
+        if (ff_vec3_dot(c->n, F) > 2.0 * noise && (c->closing || z->earlier || !turns_away(c, F, noise)))
             add_square(c->sum.n, F);
     }
     if (c->torque || i > z->last_r)
