@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOSSES = 1 << 20 }; /* the stream of lost commands, beside that of the jitter */
+enum { LOST_COMMANDS = 1 << 20 }; /* the stream of lost commands, beside that of the jitter */
 
 /* ---------------------------------------------------------------------------------------------- delay -- */
 
@@ -454,7 +454,7 @@ void ff_robot_reset(ff_robot *robot) {
     robot->part_now = robot->part;
     ff_rng_seed(&robot->rng, robot->seed, robot->stream);
     robot->drawn = 0;
-    ff_rng_seed(&robot->losses, robot->seed, robot->stream + LOSSES);
+    ff_rng_seed(&robot->losses, robot->seed, robot->stream + LOST_COMMANDS);
     robot->target = before_start(robot, (-1.0 - (double)robot->whole - robot->part) * robot->cycle);
     robot->now = robot->last = robot->measured = robot->target;
     robot->acceleration = ff_twist_zero();

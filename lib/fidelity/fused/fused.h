@@ -101,16 +101,29 @@ typedef struct fused_zero {
     double P[3];         /* covariance of both, in units of a reading's variance: value, both, slope */
 } fused_zero;
 
-/* Search for the normal where there is friction, spread over cycles like the rest. */
-typedef struct fused_simplex {
-    ff_vec3 middle;                     /* tilts are counted from here */
-    double x[3][2], J[3];               /* corners, best first */
-    double trial[2], first[2], J_trial; /* next trial; the mirrored one and its misfit */
-    double least;
-    int kind;   /* of the next trial */
-    bool again; /* begun a second time */
-    int look;   /* points tried for the second beginning */
-} fused_simplex;
+/* Search for a normal with friction and the surface along it, together, spread over cycles like the rest. */
+enum { FUSED_STARTS = 3 };
+typedef struct fused_slant {
+    ff_vec3 n;
+    double mu, x0, k, c; /* x0 [m] counted from a point of the tip's */
+    double rest;         /* [m2/s2] square of the slip at which friction fades */
+} fused_slant;
+typedef struct fused_slants { /* normal equations at one of them, and its misfit */
+    fused_slant at;
+    double A[49], b[7], J;
+} fused_slants;
+typedef struct fused_cone {
+    fused_slants now, trial;
+    ff_vec3 next;         /* of the next trial: normal, */
+    double rest;          /* as in a slant, */
+    double lambda, moved; /* of the method; by how much that is another one */
+    int trials, begun;    /* of this start; starts */
+    int look;             /* points tried for the other starts */
+    ff_vec3 from;         /* where the tip was detected */
+    ff_vec3 start[FUSED_STARTS];
+    double J_start[FUSED_STARTS];
+    double least; /* misfit of the best so far */
+} fused_cone;
 
 /* Search for the depth over which a surface's damping grows. */
 typedef struct fused_depth {
@@ -175,7 +188,7 @@ typedef struct fused_lean {
     double mu, without; /* best so far; misfit without friction */
     ff_vec3 n;
     double misfit; /* what the settlement's search left: mean of a row */
-    fused_simplex simplex;
+    fused_cone cone;
 } fused_lean;
 
 /* The contact judged as the only one, with friction, in place of all those beside it. */
@@ -435,6 +448,8 @@ static inline double fused_torque_on(double noise) {
 
 /* Mean of J for a row, along the normal and across it, that noise may make: three is expected. */
 static const double union_misfit = 6.0;
+/* And without noise, in thousandths of the peak: what sub-steps and slips near rest leave. */
+static const double exact_misfit = 0.3;
 
 static inline double square(double x) {
     return x * x;
@@ -572,6 +587,8 @@ void ff__fused_add_place(const fused_config *config, fused_state *state, fused_c
                          const fused_reach *z, uint64_t i);
 void ff__fused_find_place(const fused_config *config, fused_state *state, fused_contact *c,
                           const fused_reach *z, uint64_t k);
+/* The torque is the force's at the new point, to a hundredth of the radius of gyration and the noise. */
+bool ff__fused_one_point(const fused_model *model, const fused_contact *c);
 void ff__fused_fill_table(const fused_model *model, const fused_state *state, const fused_contact *c,
                           fused_table *t, ff_profile_in *in);
 void ff__fused_choose_rows(const fused_model *model, fused_state *state, fused_contact *c);
@@ -615,7 +632,7 @@ bool ff__fused_stands(fused_state *state, fused_contact *c, const ff_rigid_state
 void ff__fused_absorb(fused_state *state, fused_contact *c);
 void ff__fused_part(fused_contact *c);
 void ff__fused_sweep(fused_state *state);
-void ff__fused_unite(const fused_model *model, fused_state *state, const fused_contact *last, uint64_t k);
+bool ff__fused_unite(const fused_model *model, fused_state *state, const fused_contact *last, uint64_t k);
 void ff__fused_conclude(const fused_model *model, fused_state *state, fused_contact *c);
 void ff__fused_work_on(const fused_model *model, fused_state *state, uint64_t k, int *work);
 
