@@ -63,6 +63,10 @@ uint64_t ff__fused_replay_to(const fused_model *model, fused_state *state, unsig
     for (int i = 0; i < model->bodies; i++)
         if (group >> i & 1u)
             cost += ff_vec3_dot(w.x[i].omega, w.x[i].omega) > 0.0 ? WORK_SPIN : WORK_STEP;
+    bool joined = false; /* fitted together: the replay of all at once, each met in every sub-step */
+    for (int i = 0; i < FUSED_CONTACTS; i++)
+        joined = joined || (state->contact[i].joined && state->contact[i].closing);
+    cost *= joined && w.acts > 1 ? w.acts : 1;
     const uint64_t reached = ff__replay_rows(&w, &state->history, from, k, cost, work);
     state->info.net += w.net_count;
     return reached;
