@@ -397,7 +397,7 @@ static void raw(ff_json *json, const char *key, const char *text) {
     json->capacity = keep + n + 256;
 }
 
-static void verbs(ff_json *json, const char *key, unsigned bits) {
+static void write_verbs(ff_json *json, const char *key, unsigned bits) {
     ff_json_open(json, key, '[');
     for (int v = 0; v < FF_LIVE_VERBS; v++)
         if (bits & FF_LIVE_BIT(v))
@@ -446,8 +446,11 @@ static char *make_hello(const ff_live *live, const ff_live_config *config, const
         ff_json_close(&json, '}');
     }
     ff_json_close(&json, ']');
-    verbs(&json, "open", live->loopback ? live->open : 0);
-    verbs(&json, "guarded", !live->control ? 0 : live->loopback ? live->guarded : live->guarded | live->open);
+    write_verbs(&json, "open", live->loopback ? live->open : 0);
+    write_verbs(&json, "guarded",
+                !live->control   ? 0
+                : live->loopback ? live->guarded
+                                 : live->guarded | live->open);
     char *geometry = s ? ff_report_geometry(s, false) : NULL;
     json.failed = json.failed || (s && !geometry); /* a page that shows no satellites would look empty */
     raw(&json, "geometry", geometry);

@@ -63,7 +63,7 @@ enum {
     HEADER_TEXT = 116
 };
 
-static bool put_header(FILE *file) {
+static bool put_preamble(FILE *file) {
     char text[HEADER_TEXT];
     static const char says[] = "MATLAB 5.0 MAT-file, written by freefloat";
     memset(text, ' ', sizeof text);
@@ -100,7 +100,7 @@ ff_status ff_matlab_write(FILE *file, int columns, char (*name)[FF_COLUMN_NAME],
     char(*variable)[LONGEST + 1] = calloc((size_t)columns + 1, sizeof *variable);
     if (!variable)
         return FF_ERR_MEMORY;
-    bool good = put_header(file);
+    bool good = put_preamble(file);
     for (int i = 0; i < columns && good; i++) {
         variable_name(name[i], variable[i]);
         make_unique(variable, i);

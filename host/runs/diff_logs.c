@@ -9,7 +9,7 @@
 #include "runs/internal.h"
 #include "text/number.h"
 
-static bool is_timing(const char *column, size_t length) {
+static bool is_time_of_computing(const char *column, size_t length) {
     return length >= 7 && strncmp(column, "timing.", 7) == 0;
 }
 
@@ -39,7 +39,7 @@ static void compare_lines(const char *head, const char *a, const char *b, uint64
     while (*a || *b || *head) {
         const char *column, *x, *y;
         const size_t name = field(&head, &column), n = field(&a, &x), m = field(&b, &y);
-        if (!is_timing(column, name) && (n != m || memcmp(x, y, n) != 0)) {
+        if (!is_time_of_computing(column, name) && (n != m || memcmp(x, y, n) != 0)) {
             char one[64], other[64];
             snprintf(one, sizeof one, "%.*s", (int)n, x);
             snprintf(other, sizeof other, "%.*s", (int)m, y);
@@ -125,7 +125,7 @@ static ff_status compare_mcap(ff_logfile file[2], ff_log_difference *d) {
             note(d, row, "", 0, a ? "a row" : "-", b ? "a row" : "-");
         for (int i = 0; a && b && i < file[0].columns; i++)
             if (memcmp(&x[i], &y[i], sizeof *x) != 0 &&
-                !is_timing(file[0].name[i], strlen(file[0].name[i]))) {
+                !is_time_of_computing(file[0].name[i], strlen(file[0].name[i]))) {
                 char one[FF_NUMBER_SIZE], other_text[FF_NUMBER_SIZE];
                 ff_number_format(x[i], one);
                 ff_number_format(y[i], other_text);

@@ -103,7 +103,7 @@ ff_outcome ff_variant_load(ff_session *session, const char *file, const ff_varia
     return outcome;
 }
 
-static void refuse(ff_comparison *comparison, const char *label, const char *why) {
+static void add_refused(ff_comparison *comparison, const char *label, const char *why) {
     ff_variant_refusal *r = &comparison->refused[comparison->refusals++];
     const char *end = strncmp(why, "--method ", 9) == 0 ? strstr(why, ": ") : NULL; /* the label says it */
     snprintf(r->label, sizeof r->label, "%s", label);
@@ -111,7 +111,7 @@ static void refuse(ff_comparison *comparison, const char *label, const char *why
 }
 
 void ff_comparison_refuse(ff_comparison *comparison, const ff_session *session) {
-    refuse(comparison, session->label, *session->refusal ? session->refusal : session->run.message);
+    add_refused(comparison, session->label, *session->refusal ? session->refusal : session->run.message);
 }
 
 /* The file is good under its own method: what was wrong is the variant's. */
@@ -132,7 +132,7 @@ ff_outcome ff_comparison_open(const char *file, const ff_variant *variant, int c
     ff_notes notes;
     for (int i = 0; i < count; i++) {
         if (*variant[i].why) { /* its line was said */
-            refuse(out, variant[i].label, variant[i].why);
+            add_refused(out, variant[i].label, variant[i].why);
             out->mistaken = true;
             continue;
         }

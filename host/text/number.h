@@ -2,6 +2,7 @@
 #ifndef FF_TEXT_NUMBER_H
 #define FF_TEXT_NUMBER_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -24,5 +25,10 @@ int ff_number_nine(double value, char buffer[FF_NUMBER_SIZE]);
 int ff_number_integer(uint64_t value, char buffer[FF_NUMBER_SIZE]);
 /* The shortest; "null" when not finite. */
 void ff_number_format(double value, char buffer[FF_NUMBER_SIZE]);
+
+/* Neither negative nor NaN nor infinite. */
+static inline bool ff_at_least_zero(double x) {
+    return x >= 0.0 && isfinite(x);
+}
 
 #endif

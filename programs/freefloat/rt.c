@@ -154,7 +154,7 @@ static void tell_page(desk *d, const ff_rt_note *n) {
     if (n->kind == FF_NOTE_TRIP) {
         const bool fault = n->trip.code > FF_TRIP_FINISHED;
         if (fault)
-            ff_trip_sentence(&n->trip, text, sizeof text);
+            ff_trip_sentence(&n->trip, d->scenario->satellite[n->trip.body].name, text, sizeof text);
         else
             snprintf(text, sizeof text, "%s", ff_trip_text(n->trip.code));
         tell_event(d, fault ? FF_LIVE_ALARM : FF_LIVE_INFO, n->t, text);
@@ -181,8 +181,8 @@ static void note(void *user, const ff_rt_note *n) {
     if (d->live && n->kind != FF_NOTE_TEXT) /* that one is an answer: the page has it */
         tell_page(d, n);
     if (n->kind == FF_NOTE_TRIP && n->trip.code > FF_TRIP_FINISHED) {
-        char sentence[200];
-        ff_trip_sentence(&n->trip, sentence, sizeof sentence);
+        char sentence[FF_TRIP_SENTENCE];
+        ff_trip_sentence(&n->trip, d->scenario->satellite[n->trip.body].name, sentence, sizeof sentence);
         ff_cli_error("%.3f s: %s, %s", n->t, ff_state_name(n->state), sentence);
     } else if (!d->quiet && n->kind == FF_NOTE_SAY) {
         ff_cli_line("%8.3f s  %s", n->t, n->text);
