@@ -535,6 +535,7 @@ static ff_status start(ff_live *live, char *message, size_t size) {
         .max_http_header_data = 4096,
         .max_http_header_pool = SOCKETS, /* one for each: who waits for one is closed */
         .timeout_secs = PATIENCE,
+        .timeout_secs_ah_idle = PATIENCE,
         .keepalive_timeout = PATIENCE,
         .vhost_name = "live",
         .options = LWS_SERVER_OPTION_VALIDATE_UTF8 | LWS_SERVER_OPTION_DISABLE_IPV6 |
