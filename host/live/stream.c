@@ -327,33 +327,9 @@ bool ff_live__parse(const ff_live *live, const char *line, size_t length, ff_liv
 /* ------------------------------------------------------------------------------------------------- texts --
  */
 
-void ff_live__utf8(char *text) {
-    unsigned char *c = (unsigned char *)text;
-    while (*c) {
-        const int more = *c < 0x80                 ? 0
-                         : *c >= 0xc2 && *c < 0xe0 ? 1
-                         : (*c & 0xf0) == 0xe0     ? 2
-                         : *c >= 0xf0 && *c < 0xf5 ? 3
-                                                   : -1;
-        bool good = more >= 0;
-        for (int i = 1; good && i <= more; i++)
-            good = (c[i] & 0xc0) == 0x80;
-        if (good && more == 2)
-            good = !(c[0] == 0xe0 && c[1] < 0xa0) && !(c[0] == 0xed && c[1] > 0x9f);
-        if (good && more == 3)
-            good = !(c[0] == 0xf0 && c[1] < 0x90) && !(c[0] == 0xf4 && c[1] > 0x8f);
-        if (!good)
-            *c = '?';
-        c += good ? more + 1 : 1;
-    }
-}
-
 static char *finish(ff_json *json) {
     ff_json_close(json, '}');
-    char *text = ff_json_take(json);
-    if (text)
-        ff_live__utf8(text);
-    return text;
+    return ff_json_take(json);
 }
 
 static void begin(ff_json *json, const char *kind) {

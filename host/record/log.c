@@ -4,7 +4,6 @@
 #include "text/file.h"
 #include "text/version.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,18 +185,6 @@ static ff_status describe(ff_log *log, const char *text, size_t length) {
     return status;
 }
 
-/* The file's name is on the disk, too. */
-static void sync_folder(const char *path) {
-    const char *slash = strrchr(path, '/');
-    char folder[FF_FILE_PATH];
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    fsync(fd); /* a file system that cannot does not need it */
-    close(fd);
-}
-
 ff_status ff_log_open(const char *path, const ff_scenario *scenario, const ff_log_source *source,
                       ff_log *log) {
     ff_mcap_writer_config config = ff_mcap_writer_config_default();
@@ -220,7 +207,7 @@ ff_status ff_log_open(const char *path, const ff_scenario *scenario, const ff_lo
     if (!status)
         status = ff_mcap_writer_open(path, &config, &log->writer);
     if (!status && log->sync)
-        sync_folder(path);
+        ff_folder_sync(path); /* the file's name is on the disk, too */
     if (!status)
         status = add_metadata(log, source);
     if (!status && source->text)

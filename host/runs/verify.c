@@ -80,12 +80,20 @@ static bool replay(const verification *v, const char *path, bool *loop, char *te
     return status == FF_OK && !result.differs && !result.cut;
 }
 
+/* A manifest is a file like any other: what it names must lie in its folder. */
+static bool is_below(const char *name) {
+    for (const char *part = name; part; part = strchr(part, '/') ? strchr(part, '/') + 1 : NULL)
+        if (*part == '/' || *part == 0 || strncmp(part, "../", 3) == 0 || strcmp(part, "..") == 0)
+            return false;
+    return true;
+}
+
 static void check_result(const verification *v, const ff_node *node) {
     char path[FF_FILE_PATH], hash[FF_SHA256_TEXT], text[1200];
     uint64_t size;
     const char *recorded = node->kind == FF_NODE_SCALAR ? node->text : "";
-    const bool read =
-        ff__run_join(path, v->folder, node->key) && ff_sha256_file(path, false, hash, &size) == FF_OK;
+    const bool read = is_below(node->key) && ff__run_join(path, v->folder, node->key) &&
+                      ff_sha256_file(path, false, hash, &size) == FF_OK;
     const bool same = read && strcmp(hash, recorded) == 0;
     v->out->checked++;
     v->out->different += !same;
@@ -115,10 +123,15 @@ ff_status ff_runs_verify(const char *folder, const ff_catalog *catalog, ff_run_t
     struct stat info;
     ff_manifest m;
     *out = (ff_run_verify){0};
+    errno = 0;
     const ff_status status = ff_manifest_read(folder, &m);
+    const int unread = errno;
     const bool moving = ff__run_join(fresh, folder, FF_RUN_NEW) && stat(fresh, &info) == 0;
     if (status == FF_ERR_MEMORY)
         return ff_refuse(status, message, size, "no memory");
+    if (status == FF_ERR_IO && unread != ENOENT && !moving)
+        return ff_refuse(FF_ERR_FORMAT, message, size, "its manifest.json cannot be read (%s)",
+                         strerror(unread));
     if (status != FF_OK)
         return ff_refuse(FF_ERR_FORMAT, message, size,
                          moving ? "a switch to a new run was cut short; the next run with --out completes it"

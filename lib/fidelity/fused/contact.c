@@ -75,7 +75,9 @@ static void set_up(fused_state *state, fused_contact *c, int a, int b, bool torq
     c->joined = c->alone = false;
     c->lean.step = 0.05;
     c->lean.misfit = 0.0;
-    c->surface = (ff_profile){0};
+    c->surface = c->tip = (ff_profile){0};
+    c->tip_found = false;
+    c->tip_due = 0;
     c->detected = k;
     c->due = k + 1;
     c->laws.due = k + 8;
@@ -550,12 +552,13 @@ void ff__fused_part(fused_contact *c) {
     c->mu = c->one.before.mu;
     c->surface = c->next.surface = c->one.before.surface;
     c->first.surface.valid = false;
+    c->passes = 0;
 }
 
 /* Friction of a third of the normal force looks like a second contact while the sliding turns round. When all
- * contacts of a body on the world are settled that acted at one time, under noise, the earliest is judged
- * once more as the only one, with the whole force and friction. */
-void ff__fused_unite(const fused_model *model, fused_state *state, const fused_contact *last, uint64_t k) {
+ * contacts of a body on the world are settled that acted at one time, the earliest is judged once more as the
+ * only one, with the whole force and friction. False where it is not. */
+bool ff__fused_unite(const fused_model *model, fused_state *state, const fused_contact *last, uint64_t k) {
     fused_contact *e = NULL;
     int count = 0;
     uint64_t end = 0;
@@ -567,22 +570,22 @@ void ff__fused_unite(const fused_model *model, fused_state *state, const fused_c
         if (o->a != last->a && o->b != last->a && o->a != last->b)
             continue;
         if (o->open || o->closing || o->frozen || o->wall_used || o->a != last->a || o->b >= 0)
-            return;
+            return false;
         count++;
         several += o->surface.valid ? o->surface.J / (double)(o->until - o->row_from + 1) : FF_INF;
         end = o->end > end ? o->end : end;
         if (!o->torque && (!e || fused_is_earlier(o, e)))
             e = o;
     }
-    if (count < 2 || !e || !fused_noisy(&model->config, e) || model->config.random_estimates ||
-        e->anchor < state->dropped[e->a] || k - e->row_from > 3 * ff__ring_rows(&state->history.ring) / 4)
-        return;
+    if (count < 2 || !e || model->config.random_estimates || e->anchor < state->dropped[e->a] ||
+        k - e->row_from > 3 * ff__ring_rows(&state->history.ring) / 4)
+        return false;
     for (int i = 0; i < FUSED_CONTACTS; i++) { /* the group must be all that acts there */
         const fused_contact *o = &state->contact[i];
         const bool one = o == last || fused_beside(o, last);
         if (o->settled && o->a == e->a && o != e && o->anchor < end &&
             (!one || !fused_beside(o, e) || k - o->anchor > 3 * ff__ring_rows(&state->history.ring) / 4))
-            return;
+            return false;
     }
     e->one.before = (fused_settled){e->surface, e->n, e->r, e->mu, several};
     e->one.end = e->end;
@@ -595,13 +598,14 @@ void ff__fused_unite(const fused_model *model, fused_state *state, const fused_c
     e->first.surface.valid = false;
     e->passes = 1;
     state->report[e->a].contacts--;
+    return true;
 }
 
 static void settle(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k) {
     const bool again = c->one.tried;
     ff__fused_conclude(model, state, c);
-    if (!ff__fused_join(model, state, c, k) && !again)
-        ff__fused_unite(model, state, c, k);
+    if (again || !ff__fused_unite(model, state, c, k))
+        ff__fused_join(model, state, c, k);
 }
 
 /* Contacts that act come before those that are over: what they do to the satellite cannot wait. */

@@ -247,14 +247,15 @@ static bool in_cone(const fused_config *config, fused_state *state, const fused_
 }
 
 /* One contact with friction in place of several: it stands if it explains force and sliding to the noise or
- * to 2 % of the force and ten times better than the several do, otherwise all is as it was. True where the
- * rows must be taken again.
- */
+ * to 2 % of the force and ten times better than the several do (without noise: exactly), otherwise all is as
+ * it was. True where the rows must be taken again. */
 static bool judge_union(const fused_config *config, fused_state *state, fused_contact *c) {
-    const double noise = fused_noise_of(config, c), left = sqrt(c->lean.misfit) * noise;
-    const bool better = c->lean.misfit < 0.1 * c->one.before.misfit && left < 0.02 * c->force_max;
-    if (c->next.surface.valid && c->lean.tried > 0 && (c->lean.misfit < union_misfit || better) &&
-        in_cone(config, state, c)) {
+    const double left = sqrt(c->lean.misfit) * fused_noise_of(config, c), several = c->one.before.misfit;
+    const bool explains =
+        fused_noisy(config, c)
+            ? c->lean.misfit < union_misfit || (c->lean.misfit < 0.1 * several && left < 0.02 * c->force_max)
+            : c->lean.misfit < exact_misfit;
+    if (c->next.surface.valid && c->lean.tried > 0 && explains && in_cone(config, state, c)) {
         ff__fused_absorb(state, c);
         c->one.judged = false;
         return false;
@@ -265,8 +266,8 @@ static bool judge_union(const fused_config *config, fused_state *state, fused_co
 
 /* The stages of an estimate. Each returns true where it is done, and stops where the work of the cycle ends.
  */
-static bool place(const fused_config *config, fused_state *state, fused_contact *c, uint64_t last,
-                  int *work) {
+static bool place(const fused_model *model, fused_state *state, fused_contact *c, uint64_t last, int *work) {
+    const fused_config *config = &model->config;
     const fused_reach z = ff__fused_reach_of(state, c, last);
     if (c->row <= c->row_from) {
         c->row = c->row_from;
@@ -277,7 +278,13 @@ static bool place(const fused_config *config, fused_state *state, fused_contact 
     if (c->row <= last)
         return false;
     ff__fused_find_place(config, state, c, &z, last);
-    begin_rows(c, TAKE);
+    /* the settlement waits for the axes behind gears; before, they are found beside the estimates */
+    const bool tip = (c->closing ? c->passes > 0 : last >= c->tip_due && ff__fused_tip_done(state, c)) &&
+                     ff__fused_tip_begin(model, state, c, last);
+    if (tip && c->closing)
+        c->stage = TIP;
+    else
+        begin_rows(c, TAKE);
     return true;
 }
 
@@ -340,17 +347,22 @@ static bool fit(const fused_model *model, fused_state *state, fused_contact *c, 
     return true;
 }
 
-/* False also where a friction was found: its rows and its surface come first. */
+/* Friction explains force and motion, as well as the noise or the law's own exactness lets it. */
+static bool by_friction(const fused_config *config, const fused_contact *c) {
+    return c->lean.tried > 0 && c->mu > 0.0 && c->lean.misfit < (fused_noisy(config, c) ? 4.0 : exact_misfit);
+}
+
+/* False also where a friction was found, whose rows and surface come first, and where what friction does not
+ * explain is tried as several contacts. */
 static bool find_friction(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k,
                           int *work) {
     const fused_config *config = &model->config;
-    if (c->next.surface.valid && config->random_estimates == 0 && c->mu == 0.0 && ff__fused_lone(state, c) &&
-        ff__fused_join_alone(model, state, c, k))
-        return false;
     const uint64_t age = c->until - c->detected;
     const double rows = (double)(c->until - c->row_from + 1);
-    const bool may = c->next.surface.valid && config->random_estimates == 0 && !c->torque && age >= 8 &&
-                     c->slides && ff__fused_lone(state, c) && c->lean.tried == 0 &&
+    const bool fitted = c->next.surface.valid && config->random_estimates == 0,
+               lone = fitted && ff__fused_lone(state, c);
+    const bool may = lone && !c->torque && age >= 8 && c->slides && c->lean.tried == 0 &&
+                     (!c->closing || ff__fused_one_point(model, c)) &&
                      ((c->closing && fused_noisy(config, c)) || c->mu > 0.0 ||
                       c->next.surface.J > (fused_noisy(config, c) ? 4.0 : 0.004) * rows);
     while (may) {
@@ -368,6 +380,8 @@ static bool find_friction(const fused_model *model, fused_state *state, fused_co
         }
         break;
     }
+    if (lone && !c->one.judged && !by_friction(config, c) && ff__fused_join_alone(model, state, c, k))
+        return false;
     c->stage = COMMIT;
     return true;
 }
@@ -400,14 +414,22 @@ static void finish(const fused_model *model, fused_state *state, fused_contact *
  * work in a cycle: it stops where the work ends and continues in the next one. */
 void ff__fused_estimate(const fused_model *model, fused_state *state, fused_contact *c, uint64_t last,
                         uint64_t k, int *work) {
-    const fused_config *config = &model->config;
     if (c->stage == PLACE && c->frozen && c->surface.valid) {
         /* the onset has left the history: what it taught stands */
         c->stage = c->closing ? SETTLE : REST;
         return;
     }
-    if (c->stage == PLACE && !place(config, state, c, last, work))
+    if (c->stage == PLACE && !place(model, state, c, last, work))
         return;
+    if (c->stage == TIP) {
+        if (!ff__fused_tip_done(state, c))
+            return;
+        begin_rows(c, TAKE);
+    }
+    if (c->stage == TAKE && c->one.judged && !ff__fused_one_point(model, c)) {
+        ff__fused_part(c);
+        begin_rows(c, TAKE_FIRST);
+    }
     if (c->stage == TAKE || c->stage == TAKE_AGAIN) {
         if (!take(state, c, c->stage == TAKE ? last : c->until, work))
             return;

@@ -3,8 +3,14 @@
 
 enum {
     FRICTION_ROWS = 48, /* rows behind the onset that the search looks at */
-    LOOKS = 330         /* points of ten rings */
+    LOOKS = 330,        /* points of ten rings */
+    STARTS = FUSED_STARTS,
+    WORK_SLANT = 50 /* a row of the normal equations */
 };
+enum { ALONG, START, FOLLOW, LOOK }; /* parts of the search at the end */
+/* Near rest friction is smooth, F_t = -mu f v/sqrt(v^2 + v_0^2), v_0 of the approach speed: where the search
+ * begins, and at most. */
+static const double rest_first = 0.003, rest_most = 0.04;
 
 /* One pass over the rows: sum of f (F + mu f u), u the direction of sliding across n, or `along` where that
  * is given; and the sum of f^2 v. */
@@ -129,47 +135,56 @@ bool ff__fused_step_friction(const fused_model *model, fused_state *state, fused
     return true;
 }
 
-/* Force, and velocity of the tip, of row i in the axes of the normal, with the new contact point. */
-static void slip_of(fused_state *state, const fused_contact *c, uint64_t i, ff_vec3 *F, ff_vec3 *v) {
+/* Force, place and velocity of the tip in row i, in the axes of the normal, with the new contact point. */
+typedef struct slip_row {
+    ff_vec3 F, tip, v;
+} slip_row;
+
+static slip_row slip_of(fused_state *state, const fused_contact *c, uint64_t i) {
     const ff_rigid_state a = fused_robot_of(fused_at(state, c->a, i));
-    *F = fused_measured_force(state, c->a, c->b, i);
-    *v = ff_rigid_point_velocity(&a, c->next.r);
+    slip_row x = {.F = fused_measured_force(state, c->a, c->b, i),
+                  .tip = ff_pose_apply(ff_rigid_pose(&a), c->next.r),
+                  .v = ff_rigid_point_velocity(&a, c->next.r)};
     if (c->b < 0)
-        return;
+        return x;
     const ff_rigid_state b = fused_robot_of(fused_at(state, c->b, i));
-    const ff_vec3 tip = ff_pose_apply(ff_rigid_pose(&a), c->next.r);
-    const ff_vec3 tip_b = ff_quat_unrotate(b.attitude, ff_vec3_sub(tip, b.position));
-    *v = ff_quat_unrotate(b.attitude, ff_vec3_sub(*v, ff_rigid_point_velocity(&b, tip_b)));
-    *F = ff_quat_unrotate(b.attitude, *F);
+    x.tip = ff_quat_unrotate(b.attitude, ff_vec3_sub(x.tip, b.position));
+    x.v = ff_quat_unrotate(b.attitude, ff_vec3_sub(x.v, ff_rigid_point_velocity(&b, x.tip)));
+    x.F = ff_quat_unrotate(b.attitude, x.F);
+    return x;
+}
+
+/* Part of the full friction that a slip makes, and its direction. rest: [m2/s2] v_0^2 */
+static ff_vec3 slide_of(ff_vec3 slip, double rest) {
+    const double speed = sqrt(ff_vec3_dot(slip, slip) + rest);
+    return speed > 0.0 ? ff_vec3_scale(1.0 / speed, slip) : ff_vec3_zero();
 }
 
 /* How well a trial normal explains force and motion: the law along it, and across it friction against the
  * sliding, whose mu comes out. Force and motion along n and across n are all that was measured. */
 static double judge_normal(const fused_model *model, fused_state *state, fused_contact *c, ff_vec3 n,
-                           bool friction, double *mu, ff_profile *fit, int *work) {
+                           double rest, bool friction, double *mu, ff_profile *fit, int *work) {
     fused_table t;
     ff_profile_in in;
     const uint64_t stride = 1 + (c->until - c->detected) / FRICTION_ROWS;
-    const ff__place p = {c->torque, c->a, c->b, n, c->next.r, NULL};
     ff__fused_fill_table(model, state, c, &t, &in);
     in.channel = NULL; /* as above */
     ff_vec3 across[FUSED_RING], slide[FUSED_RING];
     int rows = 0;
     double top = 0.0, bottom = 0.0, J = 0.0;
     for (uint64_t i = c->row_from; i <= c->until; i += i < c->detected ? 1 : stride, rows++) {
-        const ff_rigid_state a = fused_robot_of(fused_at(state, c->a, i));
-        const ff_rigid_state b = c->b < 0 ? fused_at_rest() : fused_robot_of(fused_at(state, c->b, i));
-        ff__place_coordinate(&p, state->start[c->a], &a, c->b < 0 ? NULL : &b, &t.s[rows], &t.v[rows]);
-        ff_vec3 F, v;
-        slip_of(state, c, i, &F, &v);
-        const double f = ff_vec3_dot(n, F);
+        const slip_row x = slip_of(state, c, i);
+        const double f = ff_vec3_dot(n, x.F);
+        t.s[rows] = -ff_vec3_dot(n, x.tip);
+        t.v[rows] = -ff_vec3_dot(n, x.v);
         t.f[rows] = f;
         t.use[rows] = fused_row_of(c, i)->use == 1;
-        across[rows] = ff_vec3_axpy(-f, n, F);
-        slide[rows] = ff_vec3_unit(ff_vec3_axpy(-ff_vec3_dot(n, v), n, v));
+        across[rows] = ff_vec3_axpy(-f, n, x.F);
+        const ff_vec3 slip = ff_vec3_axpy(t.v[rows], n, x.v);
+        slide[rows] = slide_of(slip, rest);
         if (t.use[rows] && f > 0.0) {
             top -= f * ff_vec3_dot(slide[rows], across[rows]);
-            bottom += f * f;
+            bottom += f * f * ff_vec3_dot(slide[rows], slide[rows]);
         }
         if (i == c->detected)
             in.hi = t.s[rows];
@@ -201,33 +216,29 @@ static double friction_rows(const fused_contact *c) {
     return (double)rows;
 }
 
-static ff_vec3 tilted(ff_vec3 n, const double x[2]) {
-    const ff_vec3 e1 = ff_vec3_unit(fabs(n.x) < 0.6 ? ff_vec3_cross(n, ff_vec3_make(1, 0, 0))
-                                                    : ff_vec3_cross(n, ff_vec3_make(0, 1, 0)));
-    return ff_vec3_unit(ff_vec3_axpy(x[0], e1, ff_vec3_axpy(x[1], ff_vec3_cross(n, e1), n)));
+static void tangents(ff_vec3 n, ff_vec3 e[2]) {
+    e[0] = ff_vec3_unit(fabs(n.x) < 0.6 ? ff_vec3_cross(n, ff_vec3_make(1, 0, 0))
+                                        : ff_vec3_cross(n, ff_vec3_make(0, 1, 0)));
+    e[1] = ff_vec3_cross(n, e[0]);
 }
 
-static void open_simplex(fused_simplex *z, double size, double turn) {
-    for (int i = 0; i < 3; i++) {
-        z->x[i][0] = size * cos(2.0943951 * i + turn);
-        z->x[i][1] = size * sin(2.0943951 * i + turn);
-    }
-    z->kind = 0;
+static ff_vec3 tilted(ff_vec3 n, double x, double y) {
+    ff_vec3 e[2];
+    tangents(n, e);
+    return ff_vec3_unit(ff_vec3_axpy(x, e[0], ff_vec3_axpy(y, e[1], n)));
 }
 
-/* Tilts of the force's direction on rings 0.03 apart, judged by the force across them alone: what friction
- * against the sliding leaves of it. The best three, well apart, stay in the simplex's corners. */
+/* Tilts of the force's direction on rings 0.05 apart, judged by the force across them alone: what friction
+ * against the sliding leaves of it. The best three, well apart, are kept. */
 static void look_around(fused_state *state, fused_contact *c, int *work) {
     enum { IN_A_CALL = 16 };
-    fused_simplex *z = &c->lean.simplex;
+    fused_cone *z = &c->lean.cone;
     const uint64_t stride = 1 + (c->until - c->detected) / FRICTION_ROWS;
-    ff_vec3 F[2 * FRICTION_ROWS], v[2 * FRICTION_ROWS];
+    slip_row x[2 * FRICTION_ROWS];
     int rows = 0;
     for (uint64_t i = c->detected; i <= c->until && rows < 2 * FRICTION_ROWS; i += stride)
-        if (fused_row_of(c, i)->use == 1) {
-            slip_of(state, c, i, &F[rows], &v[rows]);
-            rows++;
-        }
+        if (fused_row_of(c, i)->use == 1)
+            x[rows++] = slip_of(state, c, i);
     *work -= rows * WORK_PLACE;
     for (int q = 0; q < IN_A_CALL && z->look < LOOKS; q++, z->look++) {
         /* ring r holds 6 r points, from number 3 r (r - 1) on */
@@ -235,168 +246,233 @@ static void look_around(fused_state *state, fused_contact *c, int *work) {
         while (3 * ring * (ring + 1) <= z->look)
             ring++;
         const double angle = 1.0471975512 / ring * (z->look - 3 * ring * (ring - 1));
-        const double x[2] = {0.03 * ring * cos(angle), 0.03 * ring * sin(angle)};
-        const ff_vec3 n = tilted(z->middle, x);
-        double top = 0.0, bottom = 0.0, square = 0.0;
+        const ff_vec3 n = tilted(c->next.force, 0.05 * ring * cos(angle), 0.05 * ring * sin(angle));
+        double top = 0.0, bottom = 0.0, side = 0.0;
         for (int i = 0; i < rows; i++) { /* least of sum |F_t + mu f u|^2 over mu */
-            const double f = ff_vec3_dot(n, F[i]);
-            const ff_vec3 slide = ff_vec3_axpy(-ff_vec3_dot(n, v[i]), n, v[i]);
-            const double speed = ff_vec3_norm(slide);
-            square += ff_vec3_dot(F[i], F[i]) - f * f;
-            if (f > 0.0 && speed > 0.0) {
-                top -= f * ff_vec3_dot(slide, F[i]) / speed;
-                bottom += f * f;
+            const double f = ff_vec3_dot(n, x[i].F);
+            const ff_vec3 slide =
+                slide_of(ff_vec3_axpy(-ff_vec3_dot(n, x[i].v), n, x[i].v), square(rest_first * c->speed));
+            side += ff_vec3_dot(x[i].F, x[i].F) - f * f;
+            if (f > 0.0) {
+                top -= f * ff_vec3_dot(slide, x[i].F);
+                bottom += f * f * ff_vec3_dot(slide, slide);
             }
         }
         *work -= 2 * rows;
         const double mu = bottom > 0.0 ? fmin(1.0, fmax(0.0, top / bottom)) : 0.0;
-        const double J = square - 2.0 * mu * top + mu * mu * bottom;
+        const double J = side - 2.0 * mu * top + mu * mu * bottom;
         int slot = -1;
-        for (int i = 0; i < 3 && slot < 0; i++) /* a neighbour of one that is kept replaces it or goes */
-            if (z->J[i] < FF_INF && hypot(z->x[i][0] - x[0], z->x[i][1] - x[1]) < 0.05)
-                slot = J < z->J[i] ? i : 3;
+        for (int i = 0; i < STARTS && slot < 0; i++) /* a neighbour of one that is kept replaces it or goes */
+            if (z->J_start[i] < FF_INF && ff_vec3_dot(z->start[i], n) > 0.9968)
+                slot = J < z->J_start[i] ? i : STARTS;
         if (slot < 0) {
             slot = 0;
-            for (int i = 1; i < 3; i++)
-                slot = z->J[i] > z->J[slot] ? i : slot;
-            slot = J < z->J[slot] ? slot : 3;
+            for (int i = 1; i < STARTS; i++)
+                slot = z->J_start[i] > z->J_start[slot] ? i : slot;
+            slot = J < z->J_start[slot] ? slot : STARTS;
         }
-        if (slot < 3) {
-            z->J[slot] = J;
-            z->x[slot][0] = x[0];
-            z->x[slot][1] = x[1];
+        if (slot < STARTS) {
+            z->J_start[slot] = J;
+            z->start[slot] = n;
         }
     }
 }
 
-/* The corners by their misfit, and the worst mirrored. */
-static void mirror_worst(fused_simplex *z) {
-    for (int i = 0; i < 2; i++)
-        for (int j = 0; j < 2 - i; j++)
-            if (!(z->J[j] <= z->J[j + 1])) {
-                const double J_j = z->J[j], x_j[2] = {z->x[j][0], z->x[j][1]};
-                z->J[j] = z->J[j + 1];
-                z->x[j][0] = z->x[j + 1][0];
-                z->x[j][1] = z->x[j + 1][1];
-                z->J[j + 1] = J_j;
-                z->x[j + 1][0] = x_j[0];
-                z->x[j + 1][1] = x_j[1];
-            }
-    for (int q = 0; q < 2; q++)
-        z->trial[q] = z->x[0][q] + z->x[1][q] - z->x[2][q];
-    z->kind = 3;
-}
+enum { TILT, TILT_2, MU, X0, K, C, AT_REST, PER }; /* parameters of a slant */
 
-/* The misfit J of the trial at x. True where the corners have changed: the next trial mirrors the worst. */
-static bool move_simplex(fused_simplex *z, const double *x, double J) {
-    bool next = false;
-    const double mean[2] = {0.5 * (z->x[0][0] + z->x[1][0]), 0.5 * (z->x[0][1] + z->x[1][1])};
-    if (z->kind < 3) {
-        z->J[z->kind] = J;
-        next = ++z->kind == 3;
-    } else if (z->kind == 3) {
-        z->J_trial = J;
-        z->first[0] = x[0];
-        z->first[1] = x[1];
-        const double out = J < z->J[0] ? 2.0 : J < z->J[2] ? 0.5 : -0.5;
-        if (J >= z->J[0] && J < z->J[1]) {
-            z->x[2][0] = x[0];
-            z->x[2][1] = x[1];
-            z->J[2] = J;
-            next = true;
-        } else {
-            for (int q = 0; q < 2; q++)
-                z->trial[q] = mean[q] + out * (mean[q] - z->x[2][q]);
-            z->kind = J < z->J[0] ? 4 : 5;
-        }
-    } else if (z->kind < 6) {
-        const bool better = J < (z->kind == 4 ? z->J_trial : fmin(z->J[2], z->J_trial));
-        if (better || z->kind == 4) {
-            for (int q = 0; q < 2; q++)
-                z->x[2][q] = better ? x[q] : z->first[q];
-            z->J[2] = better ? J : z->J_trial;
-            next = true;
-        } else {
-            for (int i = 1; i < 3; i++)
-                for (int q = 0; q < 2; q++)
-                    z->x[i][q] = 0.5 * (z->x[i][q] + z->x[0][q]);
-            z->kind = 6;
-        }
-    } else {
-        z->J[z->kind - 5] = J;
-        next = ++z->kind == 8;
+/* One measured component: what is left of it, and how the model grows with each parameter. */
+static void add_component(fused_slants *s, double left, const double *slope) {
+    s->J += left * left;
+    for (int i = 0; i < PER; i++) {
+        s->b[i] += slope[i] * left;
+        for (int j = 0; j <= i; j++)
+            s->A[PER * i + j] += slope[i] * slope[j];
     }
-    if (next)
-        mirror_worst(z);
-    return next;
 }
 
-/* What comes before the simplex: the force's own direction without friction, and where it begins a second
- * time. False where it is the simplex's turn. */
-static bool begin_search(const fused_model *model, fused_state *state, fused_contact *c, int *work) {
-    fused_simplex *z = &c->lean.simplex;
+/* One row: F = f (n - mu u), u the sliding. */
+static void add_slant(const fused_contact *c, const fused_cone *z, const slip_row *x, fused_slants *s) {
+    const fused_slant *const q = &s->at;
+    const int law = c->next.surface.law;
+    const double depth = c->next.surface.depth;
+    const ff_vec3 d = ff_vec3_sub(x->tip, z->from);
+    const double p = -ff_vec3_dot(q->n, d) - q->x0, v = -ff_vec3_dot(q->n, x->v);
+    double f = 0.0, f_v = 0.0, df[PER] = {0};
+    if (p > 0.0) {
+        const double a = ff_profile_shape(law, p), g = ff_profile_brake(law, depth, p), h = 1e-5 * p;
+        f = fmax(0.0, q->k * a + q->c * v * g);
+        if (f > 0.0) {
+            df[X0] = -(q->k * (ff_profile_shape(law, p + h) - a) +
+                       q->c * v * (ff_profile_brake(law, depth, p + h) - g)) /
+                     h;
+            df[K] = a;
+            df[C] = v * g;
+            f_v = q->c * g;
+        }
+    }
+    const ff_vec3 slip = ff_vec3_axpy(v, q->n, x->v), u = slide_of(slip, q->rest),
+                  lean = ff_vec3_axpy(-q->mu, u, q->n), left = ff_vec3_axpy(-f, lean, x->F);
+    const double speed_2 = fmax(ff_vec3_dot(slip, slip) + q->rest, 1e-30), speed = sqrt(speed_2);
+    ff_vec3 dF[PER], e[2];
+    tangents(q->n, e);
+    for (int j = 0; j < 2; j++) {
+        df[TILT + j] = df[X0] * ff_vec3_dot(e[j], d) - f_v * ff_vec3_dot(e[j], x->v);
+        const ff_vec3 turn = ff_vec3_axpy(v, e[j], ff_vec3_scale(-ff_vec3_dot(e[j], x->v), q->n));
+        const ff_vec3 du = ff_vec3_scale(1.0 / speed, ff_vec3_axpy(-ff_vec3_dot(u, turn), u, turn));
+        dF[TILT + j] = ff_vec3_axpy(df[TILT + j], lean, ff_vec3_scale(f, ff_vec3_axpy(-q->mu, du, e[j])));
+    }
+    dF[MU] = ff_vec3_scale(-f, u);
+    for (int j = X0; j <= C; j++)
+        dF[j] = ff_vec3_scale(df[j], lean);
+    dF[AT_REST] = ff_vec3_scale(0.5 * q->mu * f / speed_2, u);
+    for (int i = 0; i < 3; i++) {
+        double slope[PER];
+        for (int j = 0; j < PER; j++)
+            slope[j] = dF[j].a[i];
+        add_component(s, left.a[i], slope);
+    }
+}
+
+/* The normal equations at s->at, over the rows of judge_normal(). */
+static void build_slants(fused_state *state, fused_contact *c, fused_slants *s, int *work) {
+    const uint64_t stride = 1 + (c->until - c->detected) / FRICTION_ROWS;
+    const fused_slant at = s->at;
+    *s = (fused_slants){.at = at};
+    for (uint64_t i = c->row_from; i <= c->until; i += i < c->detected ? 1 : stride)
+        if (fused_row_of(c, i)->use == 1) {
+            const slip_row x = slip_of(state, c, i);
+            add_slant(c, &c->lean.cone, &x, s);
+            *work -= WORK_SLANT;
+        }
+}
+
+/* Law and friction along a trial normal, and how they would change with it. The best is kept. */
+static bool try_slant(const fused_model *model, fused_state *state, fused_contact *c, ff_vec3 n, double rest,
+                      fused_slants *s, int *work) {
+    fused_cone *z = &c->lean.cone;
     ff_profile fit;
     double mu;
-    if (c->lean.side == 0) { /* the force's own direction, no friction */
-        z->middle = c->next.n;
-        c->lean.without = judge_normal(model, state, c, c->next.force, false, &mu, &fit, work);
-        keep_friction(c, 0.0, &fit, c->next.force);
-        z->least = FF_INF;
-        z->again = false;
-        open_simplex(z, c->mu > 0.0 ? 0.02 : 0.08, 0.4);
-        c->lean.side = 1;
-        return true;
-    }
-    if (z->again && z->look < LOOKS) {
-        look_around(state, c, work);
-        return true;
-    }
-    if (z->again && z->look < LOOKS + 3) { /* what was kept, judged by the law as well */
-        const int i = z->look++ - LOOKS;
-        z->J[i] = judge_normal(model, state, c, tilted(z->middle, z->x[i]), true, &mu, &fit, work);
-        if (z->look < LOOKS + 3)
-            return true;
-        const int best = z->J[1] < z->J[0] ? 1 : 0, least = z->J[2] < z->J[best] ? 2 : best;
-        z->middle = tilted(z->middle, z->x[least]);
-        open_simplex(z, 0.02, 3.6);
-        c->lean.side = 1;
-        return true;
-    }
-    return false;
-}
-
-/* At its end the normal itself is sought, by the simplex of Nelder and Mead over its two tilts: with the
- * slope mu v_n/v_slide above one no iteration of mu and n in turn converges. One trial in a call. */
-bool ff__fused_settle_friction(const fused_model *model, fused_state *state, fused_contact *c, int *work) {
-    enum { TRIALS = 60 };
-    fused_simplex *z = &c->lean.simplex;
-    ff_profile fit;
-    double mu;
-    if (begin_search(model, state, c, work))
+    const double J = judge_normal(model, state, c, n, rest, true, &mu, &fit, work);
+    if (!(J < FF_INF))
         return false;
-    /* trial point: the corners first, then 3 mirrored, 4 beyond it, 5 drawn in, 6 and 7 all drawn in */
-    double *x = z->kind < 3 ? z->x[z->kind] : z->kind < 6 ? z->trial : z->x[z->kind - 5];
-    const ff_vec3 n = tilted(z->middle, x);
-    const double J = judge_normal(model, state, c, n, true, &mu, &fit, work);
     if (J < z->least) {
         z->least = J;
         keep_friction(c, mu, &fit, n);
     }
-    const bool next = move_simplex(z, x, J);
-    const double size = fabs(z->x[2][0] - z->x[0][0]) + fabs(z->x[2][1] - z->x[0][1]);
-    c->lean.side++;
-    if (c->lean.side <= 3 || (c->lean.side < TRIALS && !(next && size < 2e-5)))
+    s->at = (fused_slant){
+        .n = n, .mu = mu, .x0 = fit.x0 + ff_vec3_dot(n, z->from), .k = fit.k, .c = fit.c, .rest = rest};
+    build_slants(state, c, s, work);
+    return true;
+}
+
+/* The next trial, from where the search stands: normal and slip at rest; the others follow from these. */
+static bool step_slant(fused_cone *z, double rest_largest) {
+    double A[PER * PER], b[PER], scale[PER];
+    const fused_slants *const s = &z->now;
+    const fused_slant *const q = &s->at;
+    for (int i = 0; i < PER; i++)
+        scale[i] = s->A[PER * i + i] > 0.0 ? 1.0 / sqrt(s->A[PER * i + i]) : 0.0;
+    /* what stands at its bound and would pass it stays */
+    if ((q->mu <= 0.0 && s->b[MU] < 0.0) || (q->mu >= 1.0 && s->b[MU] > 0.0))
+        scale[MU] = 0.0;
+    if (q->c <= 0.0 && s->b[C] < 0.0)
+        scale[C] = 0.0;
+    if ((q->rest <= 0.0 && s->b[AT_REST] < 0.0) || (q->rest >= rest_largest && s->b[AT_REST] > 0.0))
+        scale[AT_REST] = 0.0;
+    for (int i = 0; i < PER; i++) {
+        b[i] = s->b[i] * scale[i];
+        for (int j = 0; j < i; j++)
+            A[PER * i + j] = A[PER * j + i] = s->A[PER * i + j] * scale[i] * scale[j];
+        A[PER * i + i] = 1.0 + z->lambda;
+    }
+    if (ff_cholesky_factor(PER, A) != FF_OK)
         return false;
-    /* the misfit has other valleys, as the sliding turns round with the normal: they are looked for */
+    ff_cholesky_solve(PER, A, b);
+    const double x = b[TILT] * scale[TILT], y = b[TILT_2] * scale[TILT_2];
+    z->next = tilted(q->n, x, y);
+    z->rest = fmin(rest_largest, fmax(0.0, q->rest + b[AT_REST] * scale[AT_REST]));
+    z->moved = fabs(x) + fabs(y) + fabs(z->rest - q->rest) / rest_largest;
+    return isfinite(z->moved);
+}
+
+/* From a normal on. */
+static bool begin_slant(const fused_model *model, fused_state *state, fused_contact *c, ff_vec3 n,
+                        int *work) {
+    fused_cone *z = &c->lean.cone;
+    z->from = slip_of(state, c, c->detected).tip;
+    z->lambda = 1e-3;
+    z->trials = 0;
+    return try_slant(model, state, c, n, square(rest_first * c->speed), &z->now, work) &&
+           step_slant(z, square(rest_most * c->speed));
+}
+
+/* One trial; false at the end of the start. */
+static bool follow_slant(const fused_model *model, fused_state *state, fused_contact *c, int *work) {
+    enum { TRIALS = 16 };
+    fused_cone *z = &c->lean.cone;
+    const bool fits = try_slant(model, state, c, z->next, z->rest, &z->trial, work);
+    const double gain = fits ? 1.0 - z->trial.J / z->now.J : -1.0;
+    const bool still = z->moved < 1e-6 || (gain >= 0.0 && gain < 1e-4 && z->lambda < 1e-2);
+    if (gain > 0.0) {
+        z->now = z->trial;
+        z->lambda = fmax(1e-9, 0.1 * z->lambda);
+    } else
+        z->lambda *= 8.0;
+    return !still && ++z->trials < TRIALS && z->lambda < 1e6 && step_slant(z, square(rest_most * c->speed));
+}
+
+/* Where the search begins next; false where it has ended. */
+static bool next_start(const fused_model *model, fused_contact *c) {
+    fused_cone *z = &c->lean.cone;
     const double rows = fmin((double)(c->until - c->row_from), FRICTION_ROWS);
-    if (!z->again && z->least > (fused_noisy(&model->config, c) ? 4.0 : 0.05) * rows) {
-        z->again = true;
-        z->middle = c->next.force;
-        z->look = 0;
-        z->J[0] = z->J[1] = z->J[2] = FF_INF;
+    if (z->least <= (fused_noisy(&model->config, c) ? 4.0 : 0.05) * rows || z->begun == STARTS + 1)
+        return false;
+    c->lean.side = LOOK;
+    return true;
+}
+
+/* At its end normal, friction and surface are sought together, by Levenberg and Marquardt's method: with the
+ * slope mu v_n/v_slide above one no iteration of mu and n in turn converges. From the force's own direction;
+ * the misfit has other valleys, as the sliding turns round with the normal: where that does not explain the
+ * contact, from where a look round finds least force across. One part in a call; true at the end. */
+bool ff__fused_settle_friction(const fused_model *model, fused_state *state, fused_contact *c, int *work) {
+    fused_cone *z = &c->lean.cone;
+    ff_profile fit;
+    double mu;
+    if (c->lean.side == ALONG) {
+        c->lean.without = judge_normal(model, state, c, c->next.force, 0.0, false, &mu, &fit, work);
+        keep_friction(c, 0.0, &fit, c->next.force);
+        *z = (fused_cone){.least = FF_INF, .start = {c->next.n}};
+        c->lean.side = START;
         return false;
     }
-    c->lean.side = 0;
+    if (c->lean.side == LOOK) {
+        if (z->look == 0)
+            for (int i = 0; i < STARTS; i++)
+                z->J_start[i] = FF_INF;
+        if (z->look < LOOKS) {
+            look_around(state, c, work);
+            return false;
+        }
+        c->lean.side = START;
+    }
+    if (c->lean.side == START) {
+        int best = 0;
+        for (int i = 1; i < STARTS && z->begun; i++)
+            best = z->J_start[i] < z->J_start[best] ? i : best;
+        const ff_vec3 n = z->start[best];
+        const bool none = z->begun && !(z->J_start[best] < FF_INF);
+        z->J_start[best] = FF_INF;
+        z->begun++;
+        if (!none && begin_slant(model, state, c, n, work)) {
+            c->lean.side = FOLLOW;
+            return false;
+        }
+        if (!none && next_start(model, c))
+            return false;
+    } else if (follow_slant(model, state, c, work) || next_start(model, c))
+        return false;
+    c->lean.side = ALONG;
     c->lean.misfit = z->least / friction_rows(c);
     if (!significant(model, c, c->lean.without, z->least)) {
         c->lean.misfit = c->lean.without / friction_rows(c);

@@ -194,6 +194,24 @@ static double turning_noise(const fused_config *config, const fused_contact *c, 
     return fmax(0.0, fmin(2.0 * rows * square, trace - largest - 4.0 * sqrt(rows) * square));
 }
 
+/* Sum of |M - r x F|^2. */
+static double torque_left(const fused_contact *c, ff_vec3 r) {
+    const double *R = c->sum.r, trace = R[0] + R[3] + R[5];
+    return c->sum.m - 2.0 * ff_vec3_dot(r, c->sum.y) + trace * ff_vec3_dot(r, r) -
+           ff_vec3_dot(r, square_times(R, r));
+}
+
+bool ff__fused_one_point(const fused_model *model, const fused_contact *c) {
+    const fused_config *config = &model->config;
+    const double *R = c->sum.r, rows = (double)c->sum.rows;
+    const ff_vec3 r = c->next.r;
+    const ff_rigid_model *m = &model->view[c->a].rigid;
+    const double arm_2 = (m->inertia.m[0][0] + m->inertia.m[1][1] + m->inertia.m[2][2]) / (3.0 * m->mass);
+    const double blur = square(config->torque_noise) + ff_vec3_dot(r, r) * square(config->force_noise);
+    return !(torque_left(c, r) >
+             1e-4 * arm_2 * (R[0] + R[3] + R[5]) + (3.0 * rows + 10.0 * sqrt(rows)) * blur);
+}
+
 /* Contact point: least squares of M = r x F with a weak prior around zero (1 m) or a known wall's point (2
  * mm). Along n it shows only as far as the force turns in the body's axes during the contact; so the prior
  * must not weigh more than the misfit that it meets. */
@@ -216,9 +234,7 @@ static void find_point(const fused_config *config, fused_contact *c, const fused
         if (!ff_vec3_finite(r) || !(ff_vec3_norm(r) < 1e3))
             return;
         c->next.r = r;
-        const ff_vec3 Rr = square_times(R, r);
-        const double left =
-            c->sum.m - 2.0 * ff_vec3_dot(r, c->sum.y) + trace * ff_vec3_dot(r, r) - ff_vec3_dot(r, Rr);
+        const double left = torque_left(c, r);
         const double misfit =
             c->sum.rows > 3 ? sqrt(fmax(0.0, left) / (double)(2 * c->sum.rows - 3)) : spread;
         if (!(misfit < spread))

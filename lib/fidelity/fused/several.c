@@ -485,25 +485,20 @@ static fused_contact *record_for(fused_state *state, fused_joint *z) {
     return NULL;
 }
 
-/* The records as they were are final; under noise it may be one contact with friction. */
-static void leave(const fused_model *model, fused_state *state, fused_joint *z, uint64_t k) {
-    const fused_contact *last = NULL;
+/* The records as they were are final. */
+static void leave(fused_state *state, fused_joint *z) {
     z->stage = REST_JOINT;
     for (int i = 0; i < FUSED_CONTACTS; i++)
         if (z->members >> i & 1u) {
             fused_contact *c = &state->contact[i];
             if (c->stage == JOINING)
                 c->stage = FRICTION; /* the estimate goes on */
-            else {
+            else
                 c->closing = false;
-                last = c->one.tried ? last : c;
-            }
         }
-    if (last)
-        ff__fused_unite(model, state, last, k);
 }
 
-static void write_all(const fused_model *model, fused_state *state, fused_joint *z, uint64_t k) {
+static void write_all(const fused_model *model, fused_state *state, fused_joint *z) {
     int records = 0;
     for (int i = 0; i < FUSED_CONTACTS; i++)
         records += (z->members >> i & 1u) || (!state->contact[i].open && !state->contact[i].settled);
@@ -512,7 +507,7 @@ static void write_all(const fused_model *model, fused_state *state, fused_joint 
     const bool near = !z->alone && (model->config.force_noise == 0.0 || is_parallel(z)) &&
                       z->J_best < square(0.03 * z->peak / z->unit) * rows_of(z);
     if (!(near || is_exact(&model->config, z)) || records < z->count) {
-        leave(model, state, z, k);
+        leave(state, z);
         return;
     }
     const unsigned old = z->members;
@@ -606,18 +601,8 @@ bool ff__fused_join(const fused_model *model, fused_state *state, fused_contact 
 static bool looks_several(const fused_model *model, const fused_contact *c) {
     const fused_config *config = &model->config;
     const double *R = c->sum.r, trace = R[0] + R[3] + R[5], rows = (double)c->sum.rows;
-    const ff_vec3 r = c->next.r;
-    const ff_rigid_model *m = &model->view[c->a].rigid;
-    const double arm_2 = (m->inertia.m[0][0] + m->inertia.m[1][1] + m->inertia.m[2][2]) / (3.0 * m->mass);
-    const double blur = square(config->torque_noise) + ff_vec3_dot(r, r) * square(config->force_noise);
-    const ff_vec3 Rr =
-        ff_vec3_make(R[0] * r.x + R[1] * r.y + R[2] * r.z, R[1] * r.x + R[3] * r.y + R[4] * r.z,
-                     R[2] * r.x + R[4] * r.y + R[5] * r.z);
-    const double left =
-        c->sum.m - 2.0 * ff_vec3_dot(r, c->sum.y) + trace * ff_vec3_dot(r, r) - ff_vec3_dot(r, Rr);
     const double scatter = trace > 0.0 ? 6.0 * sqrt(rows) * square(config->force_noise) / trace : 0.0;
-    return left > 1e-4 * arm_2 * trace + (3.0 * rows + 10.0 * sqrt(rows)) * blur ||
-           ff__fused_across(config, c) > 1e-4 + scatter;
+    return !ff__fused_one_point(model, c) || ff__fused_across(config, c) > 1e-4 + scatter;
 }
 
 /* One contact that is over may have been several at about one time, of which none was seen alone. */
@@ -642,7 +627,7 @@ void ff__fused_join_on(const fused_model *model, fused_state *state, uint64_t k)
         if (z->stage == REPLAY)
             conclude_all(model, state, z);
         else
-            leave(model, state, z, k);
+            leave(state, z);
         return;
     }
     const int rows = (int)(z->to - z->from);
@@ -652,13 +637,13 @@ void ff__fused_join_on(const fused_model *model, fused_state *state, uint64_t k)
             pick_row(state, z, model->config.force_noise);
             if (z->extreme > edge && z->count < FUSED_JOINT) {
                 if (!add_edge(state, z)) {
-                    leave(model, state, z, k);
+                    leave(state, z);
                     return;
                 }
                 continue;
             }
             if (z->count < 2) {
-                leave(model, state, z, k);
+                leave(state, z);
                 return;
             }
             z->stage = START;
@@ -688,7 +673,7 @@ void ff__fused_join_on(const fused_model *model, fused_state *state, uint64_t k)
                 judge_trial(&model->config, z);
             }
         } else if (z->stage == WRITE) {
-            write_all(model, state, z, k);
+            write_all(model, state, z);
             return;
         } else {
             ff__fused_replay_some(model, state, k, &work);
