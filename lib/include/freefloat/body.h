@@ -118,24 +118,27 @@ static inline ff_vec3 ff_view_acceleration(const ff_body_view *view, ff_vec3 w) 
     return ff_mat3_apply(&view->rigid.inertia_inv, ff_vec3_cross(L, w));
 }
 
-/* Free flight over h seconds (any sign) of a rigid body, keeping its kinetic energy: Euler's equation by
- * Runge and Kutta's fourth-order step, the attitude by the Magnus expansion to the same order, what is left
- * of the energy error taken out of the rate. One step: for turns below some hundredths of a radian. */
-static inline void ff_rigid_drift(const ff_rigid_model *model, double h, ff_rigid_state *x) {
-    if (h == 0.0)
-        return;
-    x->position = ff_vec3_axpy(h, x->velocity, x->position);
-    const ff_vec3 w = x->omega;
-    if (w.x == 0.0 && w.y == 0.0 && w.z == 0.0)
-        return;
-    const ff_vec3 Iw = ff_mat3_apply(&model->inertia, w), none = ff_vec3_zero();
-    const ff_vec3 k1 = ff_mat3_apply(&model->inertia_inv, ff_vec3_cross(Iw, w));
-    const ff_vec3 k2 = ff_rigid_angular_acceleration(model, ff_vec3_axpy(0.5 * h, k1, w), none);
-    const ff_vec3 k3 = ff_rigid_angular_acceleration(model, ff_vec3_axpy(0.5 * h, k2, w), none);
-    const ff_vec3 k4 = ff_rigid_angular_acceleration(model, ff_vec3_axpy(h, k3, w), none);
+/* In principal axes six of the nine products are zeros. */
+static inline ff_vec3 ff__times(const ff_mat3 *a, bool principal, ff_vec3 v) {
+    return principal ? (ff_vec3){{a->m[0][0] * v.x, a->m[1][1] * v.y, a->m[2][2] * v.z}}
+                     : ff_mat3_apply(a, v);
+}
+/* w' = I^-1 (I w x w) */
+static inline ff_vec3 ff__euler(const ff_rigid_model *model, bool principal, ff_vec3 w) {
+    const ff_vec3 Iw = ff__times(&model->inertia, principal, w);
+    return ff__times(&model->inertia_inv, principal, ff_vec3_cross(Iw, w));
+}
+/* ff_rigid_drift of a body that turns; principal: known to the compiler. */
+static inline void ff__drift(const ff_rigid_model *model, bool principal, double h, ff_rigid_state *x) {
+    const ff_vec3 w = x->omega, Iw = ff__times(&model->inertia, principal, w);
+    const ff_vec3 k1 = ff__times(&model->inertia_inv, principal, ff_vec3_cross(Iw, w));
+    const ff_vec3 k2 = ff__euler(model, principal, ff_vec3_axpy(0.5 * h, k1, w));
+    const ff_vec3 k3 = ff__euler(model, principal, ff_vec3_axpy(0.5 * h, k2, w));
+    const ff_vec3 k4 = ff__euler(model, principal, ff_vec3_axpy(h, k3, w));
     const ff_vec3 slope = ff_vec3_add(ff_vec3_add(k1, k4), ff_vec3_scale(2.0, ff_vec3_add(k2, k3)));
     ff_vec3 w1 = ff_vec3_axpy(h / 6.0, slope, w);
-    const double before = ff_vec3_dot(w, Iw), after = ff_vec3_dot(w1, ff_mat3_apply(&model->inertia, w1));
+    const double before = ff_vec3_dot(w, Iw),
+                 after = ff_vec3_dot(w1, ff__times(&model->inertia, principal, w1));
     if (after > 0.0)
         w1 = ff_vec3_scale(sqrt(before / after), w1);
     /* mean rate (Hermite) and the commutator of body rates */
@@ -145,6 +148,21 @@ static inline void ff_rigid_drift(const ff_rigid_model *model, double h, ff_rigi
     const double fix = 1.5 - 0.5 * (q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z);
     x->attitude = (ff_quat){fix * q.w, fix * q.x, fix * q.y, fix * q.z};
     x->omega = w1;
+}
+
+/* Free flight over h seconds (any sign) of a rigid body, keeping its kinetic energy: Euler's equation by
+ * Runge and Kutta's fourth-order step, the attitude by the Magnus expansion to the same order, what is left
+ * of the energy error taken out of the rate. One step: for turns below some hundredths of a radian. */
+static inline void ff_rigid_drift(const ff_rigid_model *model, double h, ff_rigid_state *x) {
+    if (h == 0.0)
+        return;
+    x->position = ff_vec3_axpy(h, x->velocity, x->position);
+    if (x->omega.x == 0.0 && x->omega.y == 0.0 && x->omega.z == 0.0)
+        return;
+    if (model->inertia_is_diag)
+        ff__drift(model, true, h, x);
+    else
+        ff__drift(model, false, h, x);
 }
 
 /* The same for a view. With joints, w' = I^-1 ((I w + spin) x w), and what is kept to rounding is the
