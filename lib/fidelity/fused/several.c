@@ -16,7 +16,7 @@ enum {
     TRIALS = 24,      /* of a start */
     TRIALS_NEAR = 60, /* of one that comes near */
     STARTS = 7,
-    WORK_JOINT = 30000, /* of a cycle */
+    WORK_JOINT = 40000, /* of a cycle */
     WORK_PICK = 10      /* of a row */
 };
 static const double edge = 0.03; /* part of a wrench outside the span of the others: another contact */
