@@ -96,7 +96,7 @@ static bool touches(const ff_contact *contact, int body) {
     return contact->body == body || contact->against == body;
 }
 
-static void join(const meetings *m, int n, int body, passage *p) {
+static void join_passage(const meetings *m, int n, int body, passage *p) {
     const meeting x = at(m, n);
     const ff_contact *c = &m->scenario->contact[x.contact];
     if (!p->before || x.start < p->start) {
@@ -115,8 +115,8 @@ static void join(const meetings *m, int n, int body, passage *p) {
 static passage passage_of(const meetings *m, int first, int last, int body) {
     passage p = {0};
     const int begin = first < NEAR ? 0 : first - NEAR;
-    join(m, first, body, &p);
-    join(m, last, body, &p);
+    join_passage(m, first, body, &p);
+    join_passage(m, last, body, &p);
     for (bool more = true; more;) {
         more = false;
         for (int i = begin; i < m->count && i < last + NEAR; i++) {
@@ -126,7 +126,7 @@ static passage passage_of(const meetings *m, int first, int last, int body) {
             if (!touches(&m->scenario->contact[x.contact], body) || x.end + pause_of(m) < p.start)
                 continue;
             const passage was = p;
-            join(m, i, body, &p);
+            join_passage(m, i, body, &p);
             more = more || p.start < was.start || p.end > was.end;
         }
     }
