@@ -190,7 +190,7 @@ static inline ff_status mission_try(const ff_scenario *s, const mission_options 
 }
 
 static inline void mission_run(const ff_scenario *s, mission_record *to) {
-    char message[300] = "";
+    char message[400] = "";
     if (mission_try(s, NULL, to, NULL, message, sizeof message) != FF_OK)
         fail_msg("%s", message);
     assert_int_equal(to->n, (int)s->cycles + 1);
@@ -208,7 +208,7 @@ static inline ff_status mission_try_orbit(const ff_scenario *s, const mission_op
 }
 
 static inline void mission_fly(const ff_scenario *s, mission_record *to) {
-    char message[300] = "";
+    char message[400] = "";
     if (mission_try_orbit(s, NULL, to, message, sizeof message) != FF_OK)
         fail_msg("%s", message);
 }

@@ -132,6 +132,8 @@ const char *ff_campaign_unit(const ff_campaign *campaign, int column);
  * scenario alone. FF_NAN where there is neither. FF_OK, FF_ERR_MEMORY. */
 ff_status ff_campaign_own(const ff_campaign *campaign, int column, double *value);
 
+/* splitmix64: every bit of x decides on every bit of the value. */
+uint64_t ff_mix(uint64_t x);
 /* The nth of a random permutation of 0 .. count - 1 that the key chooses. */
 uint64_t ff_permute(uint64_t key, uint64_t count, uint64_t n);
 /* Inverse of the normal distribution, 0 < p < 1. */

@@ -71,7 +71,7 @@ typedef struct scale {
     bool log;
 } scale;
 
-static double place(const scale *s, double value) {
+static double place_on(const scale *s, double value) {
     const double part =
         s->log ? log(value / s->from) / log(s->to / s->from) : (value - s->from) / (s->to - s->from);
     return s->a + part * (s->b - s->a);
@@ -117,7 +117,7 @@ static void axis_x(FILE *f, const scale *s, double y, const char *name, const ch
     double tick[12];
     const int n = ticks(s, tick);
     for (int i = 0; i < n; i++) {
-        const double x = place(s, tick[i]);
+        const double x = place_on(s, tick[i]);
         fprintf(f,
                 "<path d=\"M%.1f %.1fv4\" stroke=\"#444\"/><text x=\"%.1f\" y=\"%.1f\" "
                 "text-anchor=\"middle\">%.6g</text>\n",
@@ -130,7 +130,7 @@ static void axis_y(FILE *f, const scale *s, double x, const char *name, const ch
     double tick[12];
     const int n = ticks(s, tick);
     for (int i = 0; i < n; i++) {
-        const double y = place(s, tick[i]);
+        const double y = place_on(s, tick[i]);
         fprintf(f,
                 "<path d=\"M%.1f %.1fh-4\" stroke=\"#444\"/><text x=\"%.1f\" y=\"%.1f\" "
                 "text-anchor=\"end\">%.6g</text>\n",
@@ -224,8 +224,8 @@ static void put_segments(FILE *f, const ff_segment *segment, int count, const sc
             const ff_segment *s = &segment[i];
             /* pieces that follow each other are one line, so that dashes continue */
             if (i == 0 || s->x[0] != segment[i - 1].x[1] || s->y[0] != segment[i - 1].y[1])
-                fprintf(f, "M%.1f %.1f", place(sx, s->x[0]), place(sy, s->y[0]));
-            fprintf(f, "L%.1f %.1f", place(sx, s->x[1]), place(sy, s->y[1]));
+                fprintf(f, "M%.1f %.1f", place_on(sx, s->x[0]), place_on(sy, s->y[0]));
+            fprintf(f, "L%.1f %.1f", place_on(sx, s->x[1]), place_on(sy, s->y[1]));
         }
         fputs("\"/>\n", f);
     }
@@ -294,10 +294,10 @@ static void panel(FILE *f, const ff_output *o, int map, int method, double left,
             char fill[16] = "url(#none)";
             if (cell->count) {
                 const scale part = {values->from, values->to, 0.0, 1.0, values->log};
-                colour(place(&part, fmax(cell->most, values->log ? values->from : cell->most)), fill);
+                colour(place_on(&part, fmax(cell->most, values->log ? values->from : cell->most)), fill);
             }
-            const double x0 = place(&sx, p->x.edge[x]), x1 = place(&sx, p->x.edge[x + 1]);
-            const double y1 = place(&sy, p->y.edge[y]), y0 = place(&sy, p->y.edge[y + 1]);
+            const double x0 = place_on(&sx, p->x.edge[x]), x1 = place_on(&sx, p->x.edge[x + 1]);
+            const double y1 = place_on(&sy, p->y.edge[y]), y0 = place_on(&sy, p->y.edge[y + 1]);
             fprintf(f, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", x0, y0,
                     x1 - x0, y1 - y0, fill);
         }
@@ -326,7 +326,8 @@ static void legend(FILE *f, const ff_output *o, int map, double x, double y, con
     double tick[12];
     const int n = ticks(&s, tick);
     for (int i = 0; i < n; i++)
-        fprintf(f, "<text x=\"%.1f\" y=\"%.1f\">%.4g</text>\n", x + 19.0, place(&s, tick[i]) + 4.0, tick[i]);
+        fprintf(f, "<text x=\"%.1f\" y=\"%.1f\">%.4g</text>\n", x + 19.0, place_on(&s, tick[i]) + 4.0,
+                tick[i]);
     put_label(f, x, y - 8.0, "font-weight=\"bold\"", tail(metric->name, 16), metric->unit);
     const double level = c->map[map].contour;
     if (isfinite(level))
@@ -366,20 +367,20 @@ static void curve_limit(FILE *f, const ff_output *o, int map, int limit, const s
         double at[8];
         const int n = ff_picture_crossings(p, cell, l->at, at, 8);
         for (int i = 0; i < n; i++)
-            fprintf(f, "M%.1f %.1fV%.1f", place(sx, at[i]), sy->a, sy->b);
+            fprintf(f, "M%.1f %.1fV%.1f", place_on(sx, at[i]), sy->a, sy->b);
     }
     bool pen = false;
     for (int x = 0; !isfinite(l->at) && x < p->x.count; x++) {
         const double value = cell[x].count ? cell[x].sum / (double)cell[x].count : FF_NAN;
         const bool shown = value >= sy->from && value <= sy->to;
         if (shown)
-            fprintf(f, "%s%.1f %.1f", pen ? "L" : "M", place(sx, p->x.at[x]), place(sy, value));
+            fprintf(f, "%s%.1f %.1f", pen ? "L" : "M", place_on(sx, p->x.at[x]), place_on(sy, value));
         pen = shown;
     }
     fputs("\"/>\n", f);
 }
 
-static char *curves(ff_output *o, int map) {
+static char *draw_curves(ff_output *o, int map) {
     const ff_campaign *c = o->campaign;
     const ff_picture *p = &o->picture[map];
     const double width = LEFT + 460 + 250, height = TOP + 300 + BOTTOM;
@@ -422,7 +423,7 @@ static char *curves(ff_output *o, int map) {
                 }
                 const double value = kind ? cell->most : cell->sum / (double)cell->count;
                 const double shown = sy.log ? fmax(value, sy.from) : value;
-                fprintf(f, "%s%.1f %.1f", pen ? "L" : "M", place(&sx, p->x.at[x]), place(&sy, shown));
+                fprintf(f, "%s%.1f %.1f", pen ? "L" : "M", place_on(&sx, p->x.at[x]), place_on(&sy, shown));
                 pen = true;
             }
             fputs("\"/>\n", f);
@@ -434,9 +435,9 @@ static char *curves(ff_output *o, int map) {
     }
     if (near) {
         fprintf(f, "<path d=\"M%d %.1fh460\" stroke=\"#d00\" stroke-dasharray=\"2 3\"/>\n", LEFT,
-                place(&sy, level));
+                place_on(&sy, level));
         fprintf(f, "<text x=\"%d\" y=\"%.1f\" fill=\"#d00\" text-anchor=\"end\">limit %.4g</text>\n",
-                LEFT + 456, place(&sy, level) - 4.0, level);
+                LEFT + 456, place_on(&sy, level) - 4.0, level);
     }
     for (int i = 0; i < c->map[map].limits; i++)
         curve_limit(f, o, map, i, &sx, &sy);
@@ -452,7 +453,7 @@ char *ff_figure_map(ff_output *o, int map) {
     if (!p->cell || !p->x.count || !p->y.count)
         return NULL;
     if (p->y.column < 0)
-        return curves(o, map);
+        return draw_curves(o, map);
     const int columns = c->methods < 3 ? c->methods : 3, rows = (c->methods + columns - 1) / columns;
     const double width = LEFT + columns * PANEL_W + (columns - 1) * GAP_X + RIGHT,
                  height = TOP + 10 + rows * PANEL_H + (rows - 1) * GAP_Y + BOTTOM;
@@ -507,7 +508,7 @@ char *ff_figure_bars(ff_output *o, int metric) {
         fprintf(f, "<path fill=\"%s\" fill-opacity=\"0.12\" stroke=\"%s\" stroke-width=\"1.5\" d=\"M%d %d",
                 stroke, stroke, LEFT, TOP + 200);
         for (int i = 0; i < FF_BARS; i++)
-            fprintf(f, "V%.1fH%.1f", place(&sy, (double)bars->count[m][i] / (double)s->count),
+            fprintf(f, "V%.1fH%.1f", place_on(&sy, (double)bars->count[m][i] / (double)s->count),
                     LEFT + 460.0 * (i + 1) / FF_BARS);
         fprintf(f, "V%d\"/>\n", TOP + 200);
     }
@@ -517,7 +518,7 @@ char *ff_figure_bars(ff_output *o, int metric) {
             f,
             "<path d=\"M%.1f %dv200\" stroke=\"#d00\" stroke-dasharray=\"2 3\"/><text x=\"%.1f\" y=\"%d\" "
             "fill=\"#d00\">limit %.4g</text>\n",
-            place(&sx, limit), TOP, place(&sx, limit) + 4.0, TOP + 12, limit);
+            place_on(&sx, limit), TOP, place_on(&sx, limit) + 4.0, TOP + 12, limit);
     fprintf(f, "<rect x=\"%d\" y=\"%d\" width=\"460\" height=\"200\" fill=\"none\" stroke=\"#444\"/>\n", LEFT,
             TOP);
     axis_x(f, &sx, TOP + 200, c->metric[metric].name, c->metric[metric].unit);

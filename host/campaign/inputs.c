@@ -6,20 +6,13 @@
 #include "campaign/campaign.h"
 #include "text/version.h"
 
-static uint64_t mix(uint64_t x) { /* splitmix64 */
-    x += 0x9E3779B97F4A7C15u;
-    x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
-    x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
-    return x ^ (x >> 31);
-}
-
 static void digest(uint64_t hash[2], const char *bytes, size_t length) {
     for (size_t i = 0; i < length; i++) {
         hash[0] = (hash[0] ^ (unsigned char)bytes[i]) * 0x100000001B3u;
-        hash[1] = mix(hash[1] + (unsigned char)bytes[i]);
+        hash[1] = ff_mix(hash[1] + (unsigned char)bytes[i]);
     }
-    hash[0] = mix(hash[0] ^ length);
-    hash[1] = mix(hash[1] ^ length);
+    hash[0] = ff_mix(hash[0] ^ length);
+    hash[1] = ff_mix(hash[1] ^ length);
 }
 
 /* A word that names a file from here or from the base's folder: which it is, is known where it is read, so

@@ -274,7 +274,7 @@ static void make_axis(const ff_campaign *c, int column, bool log_scale, bool fla
         axis->edge[1] = axis->at[0] + 0.5;
 }
 
-static int cell_of(const ff_axis *axis, double value) {
+static int cell_at(const ff_axis *axis, double value) {
     if (axis->column < 0)
         return 0;
     if (!isfinite(value))
@@ -308,9 +308,9 @@ static ff_status take_second(void *user, const ff_record *record) {
     meet(p, record);
     for (int i = 0; i < c->maps; i++) {
         ff_picture *picture = &o->picture[i];
-        const int x = cell_of(&picture->x, column_value(p, picture->x.column, record));
+        const int x = cell_at(&picture->x, column_value(p, picture->x.column, record));
         const int y =
-            picture->y.column < 0 ? 0 : cell_of(&picture->y, column_value(p, picture->y.column, record));
+            picture->y.column < 0 ? 0 : cell_at(&picture->y, column_value(p, picture->y.column, record));
         if (x < 0 || y < 0)
             continue;
         const int own = (method * picture->y.count + y) * picture->x.count + x;

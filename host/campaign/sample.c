@@ -3,7 +3,7 @@
 
 #include "text/number.h"
 
-static uint64_t mix(uint64_t x) { /* splitmix64 */
+uint64_t ff_mix(uint64_t x) {
     x += 0x9E3779B97F4A7C15u;
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
     x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
@@ -20,7 +20,7 @@ uint64_t ff_permute(uint64_t key, uint64_t count, uint64_t n) {
     do {
         uint64_t left = n >> half, right = n & mask;
         for (uint64_t round = 0; round < 6; round++) {
-            const uint64_t next = left ^ (mix(key ^ (round << 56) ^ right) & mask);
+            const uint64_t next = left ^ (ff_mix(key ^ (round << 56) ^ right) & mask);
             left = right;
             right = next;
         }
@@ -58,10 +58,10 @@ static double drawn(const ff_campaign *campaign, int i, uint64_t draw) {
     if (vary->kind == FF_VARY_LINEAR)
         return evenly(vary->a, vary->b, draw, campaign->draws);
     ff_rng rng;
-    ff_rng_seed(&rng, mix(campaign->seed ^ mix(draw)), (uint64_t)i + 1);
+    ff_rng_seed(&rng, ff_mix(campaign->seed ^ ff_mix(draw)), (uint64_t)i + 1);
     double u = ff_rng_uniform(&rng);
     if (vary->latin) {
-        const uint64_t key = mix(campaign->seed ^ mix(0xC0FFEEu + (uint64_t)i));
+        const uint64_t key = ff_mix(campaign->seed ^ ff_mix(0xC0FFEEu + (uint64_t)i));
         u = ((double)ff_permute(key, campaign->draws, draw) + u) / (double)campaign->draws;
     }
     if (vary->kind == FF_VARY_NORMAL)
@@ -90,7 +90,7 @@ void ff_campaign_sample(const ff_campaign *campaign, uint64_t index, ff_campaign
     }
     /* 53 bits, so that every reader of the summary keeps them */
     char *seed = sample->text[campaign->varies];
-    ff_number_integer(mix(mix(campaign->seed + 0x5EEDu) ^ mix(index)) >> 11, seed);
+    ff_number_integer(ff_mix(ff_mix(campaign->seed + 0x5EEDu) ^ ff_mix(index)) >> 11, seed);
     sample->value[campaign->varies] = (ff_scenario_value){-1, seed};
 }
 

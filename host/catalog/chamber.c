@@ -24,7 +24,7 @@ static _Thread_local struct {
 } used[FF_CHAMBERS];
 static void (*explain)(const char *why);
 
-static size_t page(void) {
+static size_t page_bytes(void) {
     static size_t bytes;
     if (!bytes)
         bytes = (size_t)sysconf(_SC_PAGESIZE);
@@ -33,7 +33,7 @@ static size_t page(void) {
 
 /* Of each guard: addresses alone, no memory. */
 static size_t guarded(void) {
-    return 16 * page();
+    return 16 * page_bytes();
 }
 
 static size_t rounded(size_t bytes, size_t to) {
@@ -48,7 +48,7 @@ static header header_of(const void *memory) {
 
 /* The lower guard. */
 static char *guard_of(const void *memory) {
-    return (char *)rounded((uintptr_t)memory + sizeof(header), page());
+    return (char *)rounded((uintptr_t)memory + sizeof(header), page_bytes());
 }
 
 void *ff_chamber_take(size_t bytes) {
@@ -62,7 +62,7 @@ void ff_chamber_give(void *memory, size_t bytes) {
 }
 
 size_t ff_chamber_bytes(size_t block) {
-    return rounded(sizeof(header), 16) + page() + 2 * guarded() + rounded(block, page());
+    return rounded(sizeof(header), 16) + page_bytes() + 2 * guarded() + rounded(block, page_bytes());
 }
 
 void ff_chamber_fit(void *memory, size_t block) {
@@ -75,7 +75,7 @@ void ff_chamber_fit(void *memory, size_t block) {
 }
 
 void ff_chamber_open(void *memory, size_t block) {
-    header h = {block, rounded(block, page()), rounded(block, 16) - block};
+    header h = {block, rounded(block, page_bytes()), rounded(block, 16) - block};
     memcpy(memory, &h, sizeof h);
     char *guard = guard_of(memory), *from = guard + guarded(), *to = from + h.pages;
     mprotect(from, h.pages, PROT_READ | PROT_WRITE);

@@ -112,6 +112,10 @@ static bool try_file(const char *path, char name[32], char *why, size_t size) {
     return good;
 }
 
+bool ff_catalog_try(void (*work)(void *self), void *self, char *why, size_t size) {
+    return ff_watch_try(PATIENCE, work, self, why, size);
+}
+
 /* ----------------------------------------------------------------------------------------------- opening --
  */
 

@@ -17,6 +17,11 @@ enum { FF_LIBRARIES = FF_WATCHED /* at once */ };
  * before others start. */
 const ff_method_library *ff_library_open(const char *path, char *message, size_t size);
 
+/* Runs work(self), with libraries that are open, in a process of its own that holds nothing of this one: a
+ * trial. True: it came to its end. False: `why` is one line without a name. Call it while there is one
+ * thread. */
+bool ff_catalog_try(void (*work)(void *self), void *self, char *why, size_t size);
+
 /* With the libraries; refusing each in one line, for commands whose loop must not be disturbed, and for logs
  * that others may have made; leaving them closed. */
 extern const ff_catalog ff_catalog_libraries, ff_catalog_guarded, ff_catalog_strange, ff_catalog_closed;

@@ -32,7 +32,7 @@ typedef struct call {
 
 typedef struct page {
     struct {
-        char name[32], path[1024];
+        char name[32], path[4096];
     } named[FF_WATCHED];
     call by[CALLERS];
     atomic_int callers;

@@ -11,8 +11,8 @@ static ff_check_row *append(ff_check *check, int body, const char *what, const c
     return row;
 }
 
-static void judge(ff_check *check, int body, const char *what, const char *key, double value, double limit,
-                  bool go, const char *unit, ff_trip_code code, const char *reason) {
+static void judge_value(ff_check *check, int body, const char *what, const char *key, double value,
+                        double limit, bool go, const char *unit, ff_trip_code code, const char *reason) {
     ff_check_row *row = append(check, body, what, key);
     row->value = value;
     row->limit = limit;
@@ -29,12 +29,12 @@ static void judge(ff_check *check, int body, const char *what, const char *key, 
 
 void ff_check_add(ff_check *check, int body, const char *what, const char *key, double value, double limit,
                   const char *unit, ff_trip_code code, const char *reason) {
-    judge(check, body, what, key, value, limit, value <= limit, unit, code, reason);
+    judge_value(check, body, what, key, value, limit, value <= limit, unit, code, reason);
 }
 
 void ff_check_least(ff_check *check, int body, const char *what, const char *key, double value, double limit,
                     const char *unit, ff_trip_code code, const char *reason) {
-    judge(check, body, what, key, value, limit, value >= limit, unit, code, reason);
+    judge_value(check, body, what, key, value, limit, value >= limit, unit, code, reason);
 }
 
 void ff_check_show(ff_check *check, int body, const char *what, const char *key, double value,

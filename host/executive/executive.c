@@ -313,9 +313,10 @@ static void take_check(ff_executive *e) {
 
 /* After a fault: what else was broken while the robots still spoke. */
 static void say_further(ff_executive *e) {
-    char sentence[200], text[160];
-    ff_trip_sentence(&e->guard.walk.further, sentence, sizeof sentence);
-    snprintf(text, sizeof text, "after the fault: %.140s", sentence);
+    const ff_trip *further = &e->guard.walk.further;
+    char sentence[FF_TRIP_SENTENCE], text[FF_TRIP_SENTENCE + 20];
+    ff_trip_sentence(further, e->scenario->satellite[further->body].name, sentence, sizeof sentence);
+    snprintf(text, sizeof text, "after the fault: %s", sentence);
     ff__executive_say(e, text);
 }
 
@@ -532,8 +533,8 @@ static void finish(ff_executive *e) {
     const ff_walk *walk = &e->guard.walk;
     if (walk->state != FF_STATE_HOLD && walk->state != FF_STATE_FAULT)
         return;
-    char sentence[200];
-    ff_trip_sentence(&walk->cause, sentence, sizeof sentence);
+    char sentence[FF_TRIP_SENTENCE];
+    ff_trip_sentence(&walk->cause, e->scenario->satellite[walk->cause.body].name, sentence, sizeof sentence);
     fail(e, FF_ERR_LIMIT);
     snprintf(e->result->message, sizeof e->result->message, "at %.3f s: %s, %s", e->result->safety.ended,
              ff_state_name(walk->state), sentence);

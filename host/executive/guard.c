@@ -56,15 +56,16 @@ static void gather(ff_guard *guard, const ff_sample *sample, const ff_wrench_con
     b->sent[b->count++ % FF_GUARD_TRACK] = sample->body[i].next.to.T.p;
     if (valid)
         b->force = ff_quat_rotate(sensor->T_wb.q, out->measured_b[i].f);
-    guard->in.body[i] = (ff_safety_body_in){.measured = {sensor->T_wb, sensor->twist},
-                                            .command = out->command[i],
-                                            .f_b = out->measured_b[i],
-                                            .force_valid = valid,
-                                            .age = sensor->age + guard->config.latency[i],
-                                            .rest = sample->body[i].rest,
-                                            .lag = sample->body[i].sent.lag,
-                                            .boxed = sample->body[i].boxed,
-                                            .energy = state->energy[i].exchanged + state->energy[i].delay};
+    guard->in.body[i] =
+        (ff_safety_body_in){.measured = {sensor->T_wb, sensor->twist},
+                            .command = out->command[i],
+                            .f_b = out->measured_b[i],
+                            .force_valid = valid,
+                            .age = sensor->age + guard->config.latency[i],
+                            .rest = sample->body[i].rest,
+                            .lag = sample->body[i].sent.lag,
+                            .boxed = sample->body[i].boxed,
+                            .energy = state->energy[i].exchanged + state->energy[i].delay + b->kicks};
     guard->in.body[i].tracking =
         isfinite(guard->config.limits[i].tracking) ? tracking_error(b, sensor->T_wb.p) : 0.0;
     ff_safety_body_in *in = &guard->in.body[i];
@@ -132,7 +133,7 @@ static void gather_device(ff_guard *guard, const ff_sample *sample, const ff_wre
                               .force_valid = valid,
                               .age = body->sensor.age + guard->config.latency[i],
                               .rest = body->rest,
-                              .energy = state->energy[i].exchanged + state->energy[i].delay,
+                              .energy = state->energy[i].exchanged + state->energy[i].delay + b->kicks,
                               .tracking = device->tracking,
                               .lag = body->sent.lag,
                               .boxed = body->boxed,
@@ -147,6 +148,15 @@ static void gather_device(ff_guard *guard, const ff_sample *sample, const ff_wre
         sensor_trip(body, wrench, in->age, guard->config.limits[i].age, &in->sensor_value, &in->sensor_limit);
 }
 
+/* [J] A wrench held for a cycle changes the kinetic energy by F.V T + T^2 F.H F/2, V the velocity before it
+ * and H the inverse inertia. The loop's ledger has the first; without the second a lossless contact at w =
+ * sqrt(k/m) would seem to take pi/2 w T of the energy that it gives back, every time. */
+static double kick(const ff_rigid_model *body, double T, ff_wrench F) {
+    return 0.5 * T * T *
+           (body->mass_inv * ff_vec3_dot(F.f, F.f) +
+            ff_vec3_dot(F.t, ff_mat3_apply(&body->inertia_inv, F.t)));
+}
+
 bool ff_guard_judge(ff_guard *guard, const ff_sample *sample, const ff_loop_model *model,
                     const ff_loop_state *state, const ff_loop_out *out, ff_trip found, ff_trip_code asked) {
     for (int i = 0; i < guard->config.bodies; i++)
@@ -158,6 +168,10 @@ bool ff_guard_judge(ff_guard *guard, const ff_sample *sample, const ff_loop_mode
     for (int i = 0; i < guard->config.bodies && guard->shows; i++)
         ff_levels(&guard->config, &guard->walk.memory, &guard->in, i, guard->level[i]);
     const bool ends = ff_walk_judge(&guard->config, &guard->walk, &guard->in, found, asked);
+    for (int i = 0; i < guard->config.bodies; i++)
+        if (guard->walk.state == FF_STATE_FLOAT || guard->walk.state == FF_STATE_CONTACT)
+            guard->body[i].kicks +=
+                (1.0 + guard->in.filled) * kick(&model->rigid[i], guard->config.cycle, guard->in.body[i].f_b);
     guard->in.filled = 0.0;
     return ends;
 }

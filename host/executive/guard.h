@@ -15,6 +15,7 @@ typedef struct ff_guard_body {
     uint64_t count;               /* of them, ever */
     unsigned window;              /* so many are looked at: the robot is one delay behind */
     ff_vec3 force;                /* [N] last valid one, axes of the robots' frame */
+    double kicks;                 /* [J] what the forces gave beyond their work at the speed before them */
     bool back;                    /* it is led back to where it stands */
     ff_stop_state stop;
     bool retreated; /* in a stop before this one */

@@ -20,8 +20,9 @@ ff_status ff_mission_open(ff_mission *mission, const ff_scenario *scenario, ff_o
     return status;
 }
 
-static ff_status step(void *self, double t, const ff_rigid_state *client, const ff_rigid_state *base,
-                      const ff_sample_joints *joints, ff_guidance_order *order, char *message, size_t size) {
+static ff_status step_mission(void *self, double t, const ff_rigid_state *client, const ff_rigid_state *base,
+                              const ff_sample_joints *joints, ff_guidance_order *order, char *message,
+                              size_t size) {
     ff_mission *mission = self;
     ff_computer *computer = &mission->computer;
     ff_obsw_out out;
@@ -43,7 +44,7 @@ static ff_status step(void *self, double t, const ff_rigid_state *client, const 
 }
 
 ff_guidance ff_mission_guidance(ff_mission *mission) {
-    return (ff_guidance){mission, step};
+    return (ff_guidance){mission, step_mission};
 }
 
 void ff_mission_close(ff_mission *mission) {

@@ -34,7 +34,7 @@ static void open_row(walk *w, uint64_t k) {
     w->row.final = k == w->scenario->cycles;
 }
 
-static const ff_rigid_state *state_of(const walk *w, int body) {
+static const ff_rigid_state *body_state(const walk *w, int body) {
     return &w->ideal->state[w->row.k * (uint64_t)w->ideal->bodies + (uint64_t)body];
 }
 
@@ -45,7 +45,7 @@ static ff_rigid_load load_of(const walk *w, int body) {
 static void advance_nominal(walk *w) {
     const ff_scenario *s = w->scenario;
     if (s->nominal == FF_NOMINAL_SATELLITE) /* not with an arm */
-        w->nominal = *state_of(w, s->nominal_of);
+        w->nominal = *body_state(w, s->nominal_of);
     else if (w->row.k > 0 && s->frame == FF_FRAME_RELATIVE)
         w->nominal = ff_nominal_coast(&w->motion, s->cycle, s->cycle / 16.0, &w->nominal);
 }
@@ -84,7 +84,7 @@ static void fill_motion(walk *w, int i, const ff_rigid_state *s) {
 
 static void fill_body(walk *w, int i) {
     ff_row_body *b = &w->row.body[i];
-    const ff_rigid_state *s = state_of(w, i);
+    const ff_rigid_state *s = body_state(w, i);
     const ff_rigid_load load = load_of(w, i);
     fill_motion(w, i, s);
     b->corrected_b = b->measured_b = (ff_wrench){load.torque, ff_quat_unrotate(s->attitude, load.force)};

@@ -19,8 +19,8 @@ static ff_status open_loop(ff_virtual *facility, const ff_scenario *scenario, co
                              options->timing ? ff_clock_now : NULL, result);
 }
 
-static void run_loop(const ff_scenario *scenario, const ff_run_options *options, ff_executive *e,
-                     ff_run_result *result) {
+static void run_virtual(const ff_scenario *scenario, const ff_run_options *options, ff_executive *e,
+                        ff_run_result *result) {
     ff_virtual facility;
     if (open_loop(&facility, scenario, options, e, result) != FF_OK)
         return;
@@ -45,7 +45,7 @@ static void run_mission(const ff_scenario *scenario, const ff_run_options *optio
                                      sizeof result->message);
     if (result->status == FF_OK) {
         guided.guidance = ff_mission_guidance(mission);
-        run_loop(scenario, &guided, e, result);
+        run_virtual(scenario, &guided, e, result);
         result->obsw = mission->computer.info;
         ff_mission_close(mission);
     }
@@ -101,7 +101,7 @@ void ff_run(const ff_scenario *scenario, const ff_run_options *options, ff_run_r
     if (e && ff_scenario_servicer(scenario) >= 0 && !options->guidance.step)
         run_mission(scenario, options, e, result);
     else if (e)
-        run_loop(scenario, options, e, result);
+        run_virtual(scenario, options, e, result);
     else
         lack_memory(result);
     free(e);

@@ -68,7 +68,7 @@ typedef struct ff_run_result {
     double wall_s;                      /* time the loop and plant took */
     double cycle_mean_ns, cycle_max_ns; /* of the loop's step; 0 without timing */
     ff_run_clock clock[FF_MAX_BODIES];  /* each satellite's robot and sensor */
-    char message[256];                  /* one sentence when status is negative */
+    char message[400];                  /* one sentence when status is negative */
 } ff_run_result;
 
 /* Everything that ff_run does before the first cycle, and nothing more: loop and virtual facility are opened

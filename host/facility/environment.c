@@ -1,5 +1,6 @@
 #include "facility/environment.h"
 #include "text/message.h"
+#include "text/number.h"
 
 #include <stdio.h>
 
@@ -200,10 +201,6 @@ bool ff_environment_contact(const ff_contact *contact, const ff_setpoint *robot,
 
 /* ----------------------------------------------------------------------------------------------- setup -- */
 
-static bool at_least_zero(double x) {
-    return x >= 0.0 && isfinite(x);
-}
-
 ff_status ff_environment_prepare(ff_contact *contact, int satellites, char *message, size_t size) {
     const bool grasp = contact->kind == FF_CONTACT_GRASP,
                two = contact->kind == FF_CONTACT_PAIR || contact->kind == FF_CONTACT_CONE || grasp;
@@ -215,8 +212,8 @@ ff_status ff_environment_prepare(ff_contact *contact, int satellites, char *mess
     if (two && (contact->against >= satellites || (grasp && contact->against < 0) ||
                 contact->against == contact->body))
         return ff_refuse(FF_ERR_ARGUMENT, message, size, "the contact's against must be another satellite");
-    if (!at_least_zero(contact->stiffness) || !at_least_zero(contact->damping) ||
-        !at_least_zero(contact->damping_depth) || !at_least_zero(contact->friction))
+    if (!ff_at_least_zero(contact->stiffness) || !ff_at_least_zero(contact->damping) ||
+        !ff_at_least_zero(contact->damping_depth) || !ff_at_least_zero(contact->friction))
         return ff_refuse(FF_ERR_ARGUMENT, message, size,
                          "stiffness, damping, damping_depth and friction must be >= 0 and finite");
     if (contact->kind == FF_CONTACT_WALL || contact->kind == FF_CONTACT_PAIR) {
@@ -234,14 +231,15 @@ ff_status ff_environment_prepare(ff_contact *contact, int satellites, char *mess
             return ff_refuse(FF_ERR_ARGUMENT, message, size,
                              "the cone's half_angle must lie in (0, pi/2) [rad] and its depth be > 0 [m]");
     }
-    if (grasp && (!at_least_zero(contact->closes) || !(contact->reach > 0.0) ||
-                  !at_least_zero(contact->rotation_stiffness) || !at_least_zero(contact->rotation_damping)))
+    if (grasp &&
+        (!ff_at_least_zero(contact->closes) || !(contact->reach > 0.0) ||
+         !ff_at_least_zero(contact->rotation_stiffness) || !ff_at_least_zero(contact->rotation_damping)))
         return ff_refuse(
             FF_ERR_ARGUMENT, message, size,
             "the grasp's closes, rotation_stiffness and rotation_damping must be >= 0 and finite, "
             "its reach > 0");
     if (contact->kind == FF_CONTACT_STOPS) {
-        if (!at_least_zero(contact->rotation_stiffness) || !at_least_zero(contact->rotation_damping))
+        if (!ff_at_least_zero(contact->rotation_stiffness) || !ff_at_least_zero(contact->rotation_damping))
             return ff_refuse(FF_ERR_ARGUMENT, message, size,
                              "rotation_stiffness and rotation_damping must be >= 0 and finite");
         for (int i = 0; i < 3; i++)

@@ -2,7 +2,7 @@
 
 #include "text/message.h"
 
-static ff_status place_arm(const ff_satellite *satellite, ff_plan *plan, int i, char *message, size_t size) {
+static ff_status plan_arm(const ff_satellite *satellite, ff_plan *plan, int i, char *message, size_t size) {
     ff_plan_body *body = &plan->body[i];
     const ff_robot_config *robot = &satellite->robot;
     const bool stands = robot->kind >= FF_ROBOT_DEVICE; /* a device: where the scenario says */
@@ -116,7 +116,7 @@ ff_status ff_plan_create(const ff_scenario *scenario, ff_plan *plan, char *messa
         plan->runup = (uint64_t)llround((plan->cruise + plan->ramp) / plan->cycle);
     }
     for (int i = 0; i < plan->bodies; i++) {
-        const ff_status status = place_arm(&scenario->satellite[i], plan, i, message, size);
+        const ff_status status = plan_arm(&scenario->satellite[i], plan, i, message, size);
         if (status != FF_OK)
             return status;
     }

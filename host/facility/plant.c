@@ -190,23 +190,72 @@ static void contact_wrenches(const ff_plant *plant, const ff_setpoint *robot, ff
     }
 }
 
-/* Robots that yield: their axes and the contacts together, in substeps. */
-static void give_way(ff_plant *plant) {
-    bool any = false;
+/* Axes and contacts together over these parts of the cycle. A surface's damping acts on the velocity that its
+ * own impulse changes: three passes, the error of each is (h c/m)/2 of the one before. True where something
+ * is touched at the end. */
+static bool give_way_by(ff_plant *plant, double from, double to) {
+    bool touched = false;
     for (int i = 0; i < plant->bodies; i++)
-        any = any || plant->robot[i].config.kind == FF_ROBOT_JOINTS;
-    for (int s = 1; any && s <= FF_ROBOT_SUBSTEPS; s++) {
+        if (plant->robot[i].config.kind == FF_ROBOT_JOINTS)
+            ff_robot_substep(&plant->robot[i], from, to);
+    for (int pass = 0; pass < 3; pass++) {
         ff_setpoint motion[FF_MAX_BODIES];
         ff_wrench contact_b[FF_MAX_BODIES];
         for (int i = 0; i < plant->bodies; i++) {
-            if (plant->robot[i].config.kind == FF_ROBOT_JOINTS)
-                ff_robot_substep(&plant->robot[i], s);
-            const ff_setpoint robot = ff_robot_between(&plant->robot[i], s);
+            const ff_setpoint robot = ff_robot_between(&plant->robot[i], to);
             motion[i] = to_inertial(plant, &robot);
         }
         contact_wrenches(plant, motion, contact_b);
+        touched = false;
+        for (int i = 0; i < plant->bodies; i++) {
+            touched = touched || ff_vec3_norm(contact_b[i].f) > 0.0;
+            if (plant->robot[i].config.kind == FF_ROBOT_JOINTS)
+                ff_robot_meet(&plant->robot[i], contact_b[i], from, to);
+        }
+    }
+    return touched;
+}
+
+/* Substeps that resolve the tips on their surfaces: hw < 1/20, h c/m < 1/10, m the axes' inertia at the tip.
+ */
+static int yielding_steps(const ff_plant *plant) {
+    enum { MOST = 2000 };
+    double wanted = FF_ROBOT_SUBSTEPS;
+    for (int c = 0; c < plant->contacts; c++) {
+        const ff_contact *x = &plant->contact[c];
+        double mobility = ff_robot_mobility(&plant->robot[x->body], x->point);
+        if (x->against >= 0)
+            mobility += ff_robot_mobility(&plant->robot[x->against], x->at);
+        wanted = fmax(wanted, plant->cycle *
+                                  fmax(20.0 * sqrt(x->stiffness * mobility), 10.0 * x->damping * mobility));
+    }
+    return (int)fmin(MOST, ceil(wanted));
+}
+
+/* Robots that yield, in substeps. The one in which a surface is met is taken once more in sixteenths: a
+ * damped surface's force begins with a step. */
+static void give_way(ff_plant *plant) {
+    bool any = false, touching = false;
+    for (int i = 0; i < plant->bodies; i++) {
+        any = any || plant->robot[i].config.kind == FF_ROBOT_JOINTS;
+        touching = touching || ff_vec3_norm(plant->robot[i].joints.contact_b.f) > 0.0;
+    }
+    const int steps = any ? yielding_steps(plant) : 0;
+    for (int s = 0; s < steps; s++) {
+        const double from = (double)s / steps, to = s + 1 < steps ? (s + 1.0) / steps : 1.0;
+        ff_robot_joints before[FF_MAX_BODIES];
         for (int i = 0; i < plant->bodies; i++)
-            plant->robot[i].joints.contact_b = contact_b[i];
+            before[i] = plant->robot[i].joints;
+        const bool now = give_way_by(plant, from, to);
+        if (now && !touching) {
+            enum { PARTS = 16 };
+            for (int i = 0; i < plant->bodies; i++)
+                plant->robot[i].joints = before[i];
+            for (int n = 0; n < PARTS; n++)
+                give_way_by(plant, from + (to - from) * n / PARTS,
+                            n + 1 < PARTS ? from + (to - from) * (n + 1) / PARTS : to);
+        }
+        touching = now;
     }
 }
 

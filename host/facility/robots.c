@@ -3,8 +3,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { LOSSES = 1 << 20 }; /* the stream of lost commands, beside that of the jitter */
+enum { LOST_COMMANDS = 1 << 20 }; /* the stream of lost commands, beside that of the jitter */
 
 /* ---------------------------------------------------------------------------------------------- delay -- */
 
@@ -207,55 +208,83 @@ static void motors_follow(ff_robot *robot, ff_pose T_wb) {
     ff_arm_inverse(&j->arm, &T_wb, &j->motor, &j->motor, &info);
 }
 
-static ff_setpoint axes_motion(const ff_robot_joints *j) {
+/* The arm at its axes' angles: their motion is the body's by J. */
+static void find_jacobian(ff_robot_joints *j) {
     ff_arm_joints q = {.rail = 0.0};
-    double J[6][7];
-    ff_vec3 w = ff_vec3_zero(), v = ff_vec3_zero();
     for (int a = 0; a < 6; a++)
         q.a[a] = j->q[a];
-    ff_arm_jacobian(&j->arm, &q, J);
-    for (int i = 0; i < 3; i++)
-        for (int a = 0; a < 6; a++) {
-            w.a[i] += J[i][a] * j->rate[a];
-            v.a[i] += J[3 + i][a] * j->rate[a];
-        }
-    const ff_pose T = ff_arm_forward(&j->arm, &q);
-    return (ff_setpoint){T, {ff_quat_unrotate(T.q, w), v}};
+    ff_arm_jacobian(&j->arm, &q, j->J);
+    j->T = ff_arm_forward(&j->arm, &q);
 }
 
-/* (10) on each axis, I q'' = K (theta - q) + D (theta' - q') + J^T f, theta linear over the cycle: rates
- * first, then angles (lossless). Gravity and Coriolis forces are left to the controller that holds them. */
-void ff_robot_substep(ff_robot *robot, int s) {
+static ff_setpoint axes_motion(const ff_robot_joints *j) {
+    ff_vec3 w = ff_vec3_zero(), v = ff_vec3_zero();
+    for (int i = 0; i < 3; i++)
+        for (int a = 0; a < 6; a++) {
+            w.a[i] += j->J[i][a] * j->rate[a];
+            v.a[i] += j->J[3 + i][a] * j->rate[a];
+        }
+    return (ff_setpoint){j->T, {ff_quat_unrotate(j->T.q, w), v}};
+}
+
+/* What the contact does to the axes in h seconds. */
+static void push_axes(ff_robot *robot, double h) {
     ff_robot_joints *j = &robot->joints;
-    const double h = robot->cycle / FF_ROBOT_SUBSTEPS, part = (s - 0.5) / FF_ROBOT_SUBSTEPS;
-    double J[6][7];
-    ff_arm_joints q = {.rail = 0.0};
-    for (int a = 0; a < 6; a++)
-        q.a[a] = j->q[a];
-    ff_arm_jacobian(&j->arm, &q, J);
-    const ff_quat attitude = ff_arm_forward(&j->arm, &q).q;
-    const ff_vec3 t = ff_quat_rotate(attitude, j->contact_b.t), f = ff_quat_rotate(attitude, j->contact_b.f);
+    const ff_vec3 t = ff_quat_rotate(j->T.q, j->contact_b.t), f = ff_quat_rotate(j->T.q, j->contact_b.f);
     const double wrench[6] = {t.x, t.y, t.z, f.x, f.y, f.z};
+    for (int a = 0; a < 6; a++)
+        for (int i = 0; i < 6; i++)
+            j->rate[a] += h / robot->config.joint_inertia[a] * j->J[i][a] * wrench[i];
+}
+
+/* (10) on each axis, I q'' = K (theta - q) + D (theta' - q') + J^T f, theta linear over the cycle: half of
+ * the contact's impulse, the gears by the midpoint rule, and (ff_robot_meet) the other half. Gravity and
+ * Coriolis forces are left to the controller that holds them. */
+void ff_robot_substep(ff_robot *robot, double from, double to) {
+    ff_robot_joints *j = &robot->joints;
+    const double h = (to - from) * robot->cycle, part = 0.5 * (from + to);
+    push_axes(robot, 0.5 * h);
     for (int a = 0; a < 6; a++) {
         const double span = j->motor.a[a] - j->before.a[a], theta = j->before.a[a] + part * span;
         const double K = robot->config.gear_stiffness[a], D = robot->config.gear_damping[a];
-        double torque = K * (theta - j->q[a]) + D * (span / robot->cycle - j->rate[a]);
-        for (int i = 0; i < 6; i++)
-            torque += J[i][a] * wrench[i];
-        j->rate[a] += h / robot->config.joint_inertia[a] * torque;
-        j->q[a] += h * j->rate[a];
+        const double I = robot->config.joint_inertia[a], half = 0.5 * h * D / I;
+        j->q[a] += 0.5 * h * j->rate[a];
+        j->rate[a] = ((1.0 - half) * j->rate[a] + h / I * (K * (theta - j->q[a]) + D * span / robot->cycle)) /
+                     (1.0 + half);
+        j->q[a] += 0.5 * h * j->rate[a];
+        j->free[a] = j->rate[a];
     }
-    if (s == FF_ROBOT_SUBSTEPS) {
-        robot->now = axes_motion(j);
-        robot->acceleration =
-            ff_twist_scale(1.0 / robot->cycle, ff_twist_sub(robot->now.twist, robot->last.twist));
-    }
+    find_jacobian(j);
 }
 
-ff_setpoint ff_robot_between(const ff_robot *robot, int s) {
+void ff_robot_meet(ff_robot *robot, ff_wrench contact_b, double from, double to) {
+    ff_robot_joints *j = &robot->joints;
+    memcpy(j->rate, j->free, sizeof j->rate);
+    j->contact_b = contact_b;
+    push_axes(robot, 0.5 * (to - from) * robot->cycle);
+    if (to < 1.0)
+        return;
+    robot->now = axes_motion(j);
+    robot->acceleration =
+        ff_twist_scale(1.0 / robot->cycle, ff_twist_sub(robot->now.twist, robot->last.twist));
+}
+
+double ff_robot_mobility(const ff_robot *robot, ff_vec3 point) {
+    const ff_robot_joints *j = &robot->joints;
+    const ff_vec3 arm = ff_quat_rotate(j->T.q, point);
+    double sum = 0.0;
+    for (int a = 0; a < 6 && robot->config.kind == FF_ROBOT_JOINTS; a++) {
+        const ff_vec3 w = ff_vec3_make(j->J[0][a], j->J[1][a], j->J[2][a]),
+                      v = ff_vec3_add(ff_vec3_make(j->J[3][a], j->J[4][a], j->J[5][a]),
+                                      ff_vec3_cross(w, arm));
+        sum += ff_vec3_dot(v, v) / robot->config.joint_inertia[a];
+    }
+    return sum;
+}
+
+ff_setpoint ff_robot_between(const ff_robot *robot, double part) {
     if (robot->config.kind == FF_ROBOT_JOINTS)
         return axes_motion(&robot->joints);
-    const double part = (double)s / FF_ROBOT_SUBSTEPS;
     const ff_twist change = ff_twist_sub(robot->now.twist, robot->last.twist);
     return (ff_setpoint){ff_pose_interpolate(robot->last.T, robot->now.T, part),
                          ff_twist_add(robot->last.twist, ff_twist_scale(part, change))};
@@ -296,6 +325,7 @@ static void joints_reset(ff_robot *robot) {
         j->rate[a] = (j->motor.a[a] - j->before.a[a]) / robot->cycle;
     }
     j->contact_b = ff_wrench_zero();
+    find_jacobian(j);
 }
 
 /* --------------------------------------------------------------------------------------------- wrench -- */
@@ -424,7 +454,7 @@ void ff_robot_reset(ff_robot *robot) {
     robot->part_now = robot->part;
     ff_rng_seed(&robot->rng, robot->seed, robot->stream);
     robot->drawn = 0;
-    ff_rng_seed(&robot->losses, robot->seed, robot->stream + LOSSES);
+    ff_rng_seed(&robot->losses, robot->seed, robot->stream + LOST_COMMANDS);
     robot->target = before_start(robot, (-1.0 - (double)robot->whole - robot->part) * robot->cycle);
     robot->now = robot->last = robot->measured = robot->target;
     robot->acceleration = ff_twist_zero();

@@ -15,10 +15,13 @@ typedef struct ff_robot_joints {
     ff_arm_model arm;
     ff_arm_joints motor, before; /* theta at this cycle and at the one before */
     double q[6], rate[6];        /* [rad], [rad/s] axes */
+    double free[6];              /* [rad/s] before the contact's impulse at the end of the substep */
+    double J[6][7];              /* of the body's motion at q, */
+    ff_pose T;                   /* and where that puts it */
     ff_wrench contact_b;         /* on the body, about its CoM; of the last substep */
 } ff_robot_joints;
 
-/* Substeps of a cycle in which contact and gears are solved together. */
+/* Substeps of a cycle in which contact and gears are solved together, at least. */
 enum { FF_ROBOT_SUBSTEPS = 16 };
 
 typedef struct ff_robot {
@@ -71,10 +74,15 @@ void ff_robot_write(ff_robot *robot, uint64_t k, const ff_setpoint *command);
 void ff_robot_push(ff_robot *robot, ff_wrench felt, ff_wrench reported);
 /* Advances from cycle k-1 to k. */
 void ff_robot_step(ff_robot *robot, uint64_t k);
-/* joints: from substep s - 1 to s of FF_ROBOT_SUBSTEPS of the cycle that ff_robot_step began, under
- * joints.contact_b. */
-void ff_robot_substep(ff_robot *robot, int s);
-/* True motion after substep s: of a robot of any kind. */
-ff_setpoint ff_robot_between(const ff_robot *robot, int s);
+/* joints: parts `from` to `to` of the cycle that ff_robot_step began, half of the contact's impulse at the
+ * beginning; then, once the contact at the end is known (it may depend on the other half: more than once),
+ * that. */
+void ff_robot_substep(ff_robot *robot, double from, double to);
+void ff_robot_meet(ff_robot *robot, ff_wrench contact_b, double from, double to);
+/* [1/kg] How a point of the body (body axes) answers an impulse in its freest direction, at most; zero where
+ * the axes do not yield. */
+double ff_robot_mobility(const ff_robot *robot, ff_vec3 point);
+/* True motion after this part of the cycle: of a robot of any kind. */
+ff_setpoint ff_robot_between(const ff_robot *robot, double part);
 
 #endif

@@ -1,10 +1,11 @@
 #include "facility/sensors.h"
 #include "text/message.h"
+#include "text/number.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { LOSSES = 1 << 20 }; /* the stream of lost readings, beside that of the noise */
+enum { LOST_SAMPLES = 1 << 20 }; /* the stream of lost readings, beside that of the noise */
 
 void ff_sensor_frames(const ff_scenario *scenario, int body, ff_wrench_config *frames) {
     const ff_satellite *satellite = &scenario->satellite[body];
@@ -21,10 +22,6 @@ void ff_sensor_frames(const ff_scenario *scenario, int body, ff_wrench_config *f
         frames->mockup_com_b = satellite->mockup.com;
         frames->mockup_inertia = satellite->mockup.inertia;
     }
-}
-
-static bool at_least_zero(double x) {
-    return x >= 0.0 && isfinite(x);
 }
 
 /* As it is mounted and wired, not as it is said to be. A config that names neither is right. */
@@ -62,8 +59,8 @@ ff_status ff_sensor_create(ff_sensor *sensor, const ff_scenario *scenario, int b
     if (ff_wrench_validate(&sensor->frames) != FF_OK)
         return ff_refuse(FF_ERR_NOT_FINITE, message, size, "the mock-up's com must be finite, its mass >= 0");
     if (config->kind != FF_SENSOR_IDEAL) {
-        if (!at_least_zero(config->force_noise) || !at_least_zero(config->torque_noise) ||
-            !at_least_zero(config->resolution_force) || !at_least_zero(config->resolution_torque))
+        if (!ff_at_least_zero(config->force_noise) || !ff_at_least_zero(config->torque_noise) ||
+            !ff_at_least_zero(config->resolution_force) || !ff_at_least_zero(config->resolution_torque))
             return ff_refuse(FF_ERR_ARGUMENT, message, size,
                              "the sensor's noise and resolution must be >= 0 and finite");
         if (!ff_wrench_finite(config->bias) || !isfinite(config->drift_force) ||
@@ -101,7 +98,7 @@ void ff_sensor_free(ff_sensor *sensor) {
 
 void ff_sensor_reset(ff_sensor *sensor) {
     ff_rng_seed(&sensor->rng, sensor->seed, sensor->stream);
-    ff_rng_seed(&sensor->losses, sensor->seed, sensor->stream + LOSSES);
+    ff_rng_seed(&sensor->losses, sensor->seed, sensor->stream + LOST_SAMPLES);
     sensor->missed = 0;
     sensor->started = false;
     sensor->swing = ff_vec3_zero();

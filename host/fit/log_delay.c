@@ -173,7 +173,8 @@ static void judge(const series *s, ff_log_lag lag, int n, const double *theta, c
 
 /* Levenberg-Marquardt; shape parameters (all but the delay) by their logarithm. Variances in `cov`; the sum
  * of squares, or NaN. */
-static double fit(const series *s, ff_log_lag lag, int n, double delay_max, double *theta, double *cov) {
+static double fit_delay(const series *s, ff_log_lag lag, int n, double delay_max, double *theta,
+                        double *cov) {
     const size_t total = s->rows * SIGNALS;
     double *base = malloc((size_t)(n + 1) * total * sizeof *base);
     if (!base)
@@ -300,7 +301,7 @@ ff_status ff_log_identify_delay(const ff_log_table *table, int body, double dela
         const int n = lag == FF_LOG_LAG_NONE ? 1 : lag == FF_LOG_LAG_FIRST ? 2 : 3;
         double theta[PARAMETERS], cov[PARAMETERS];
         coarse(&s, (ff_log_lag)lag, delay_max, theta);
-        const double sum = fit(&s, (ff_log_lag)lag, n, delay_max, theta, cov);
+        const double sum = fit_delay(&s, (ff_log_lag)lag, n, delay_max, theta, cov);
         if (isnan(sum)) {
             status = ff_refuse(FF_ERR_MEMORY, message, size, "no memory");
             break;

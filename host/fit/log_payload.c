@@ -163,7 +163,7 @@ static ff_status solve(payload_fit *p) {
 }
 
 /* Fit, residuals, fit again with torques that weigh as their residuals say, residuals. */
-static ff_status fit(payload_fit *p, char *message, size_t size) {
+static ff_status fit_payload(payload_fit *p, char *message, size_t size) {
     for (int pass = 0; pass < 4; pass++) {
         const bool gather = pass % 2 == 0;
         pass_over(p, gather);
@@ -239,7 +239,7 @@ ff_status ff_log_identify_payload(const ff_log_table *table, int body, ff_vec3 g
                        .gravity_w = gravity_w,
                        .T_bs = T_bs,
                        .weight_t = 1.0};
-    ff_status status = fit(p, message, size);
+    ff_status status = fit_payload(p, message, size);
     out->rows = p->rows;
     out->turned = p->turned;
     if (status == FF_OK)

@@ -121,6 +121,7 @@ static ff_tuning_access lend(const ff_live_control *control, const ff_run_access
                           .cycle = scenario->cycle,
                           .bodies = scenario->satellites,
                           .moves = access->model != NULL,
+                          .floats = access->model != NULL,
                           .touching = in_contact(control, access),
                           .model = access->model};
     for (int i = 0; access->model && access->k > 0 && i < a.bodies; i++) {

@@ -130,8 +130,6 @@ bool ff_live__parse(const ff_live *live, const char *line, size_t length, ff_liv
                     char *text, size_t size);
 /* Whether this is the operator's. */
 bool ff_live__token(const ff_live *live, const char *given);
-/* Replaces what is not UTF-8 by '?': a browser closes a connection that sends anything else. */
-void ff_live__utf8(char *text);
 /* JSON texts, malloc'ed, NULL without memory. */
 char *ff_live__note_json(const ff_live_note *note, uint64_t number);
 char *ff_live__reply_json(const ff_live_reply *reply);

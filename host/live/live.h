@@ -25,7 +25,7 @@ enum {
     FF_LIVE_HISTORY = 1200,  /* rows kept for a new viewer */
     FF_LIVE_MAX_LIMITS = 96, /* bars */
     FF_LIVE_MAX_PARAMETERS = 32,
-    FF_LIVE_TEXT = 160
+    FF_LIVE_TEXT = 320
 };
 
 typedef enum ff_live_phase {

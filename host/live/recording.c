@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +100,7 @@ static ff_status index_lines(ff_recording *r, size_t at, size_t *bad) {
     double before = -FF_INF;
     for (size_t n; (n = next_line(r)) > 0; at += n) {
         double t;
-        if (!check_line(r, n, &t) || !(t >= before)) {
+        if (!check_line(r, n, &t) || !(t >= before) || !isfinite(t)) {
             *bad = r->rows + 2;
             return FF_ERR_FORMAT;
         }

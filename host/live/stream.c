@@ -327,33 +327,9 @@ bool ff_live__parse(const ff_live *live, const char *line, size_t length, ff_liv
 /* ------------------------------------------------------------------------------------------------- texts --
  */
 
-void ff_live__utf8(char *text) {
-    unsigned char *c = (unsigned char *)text;
-    while (*c) {
-        const int more = *c < 0x80                 ? 0
-                         : *c >= 0xc2 && *c < 0xe0 ? 1
-                         : (*c & 0xf0) == 0xe0     ? 2
-                         : *c >= 0xf0 && *c < 0xf5 ? 3
-                                                   : -1;
-        bool good = more >= 0;
-        for (int i = 1; good && i <= more; i++)
-            good = (c[i] & 0xc0) == 0x80;
-        if (good && more == 2)
-            good = !(c[0] == 0xe0 && c[1] < 0xa0) && !(c[0] == 0xed && c[1] > 0x9f);
-        if (good && more == 3)
-            good = !(c[0] == 0xf0 && c[1] < 0x90) && !(c[0] == 0xf4 && c[1] > 0x8f);
-        if (!good)
-            *c = '?';
-        c += good ? more + 1 : 1;
-    }
-}
-
 static char *finish(ff_json *json) {
     ff_json_close(json, '}');
-    char *text = ff_json_take(json);
-    if (text)
-        ff_live__utf8(text);
-    return text;
+    return ff_json_take(json);
 }
 
 static void begin(ff_json *json, const char *kind) {
@@ -421,7 +397,7 @@ static void raw(ff_json *json, const char *key, const char *text) {
     json->capacity = keep + n + 256;
 }
 
-static void verbs(ff_json *json, const char *key, unsigned bits) {
+static void write_verbs(ff_json *json, const char *key, unsigned bits) {
     ff_json_open(json, key, '[');
     for (int v = 0; v < FF_LIVE_VERBS; v++)
         if (bits & FF_LIVE_BIT(v))
@@ -470,8 +446,11 @@ static char *make_hello(const ff_live *live, const ff_live_config *config, const
         ff_json_close(&json, '}');
     }
     ff_json_close(&json, ']');
-    verbs(&json, "open", live->loopback ? live->open : 0);
-    verbs(&json, "guarded", !live->control ? 0 : live->loopback ? live->guarded : live->guarded | live->open);
+    write_verbs(&json, "open", live->loopback ? live->open : 0);
+    write_verbs(&json, "guarded",
+                !live->control   ? 0
+                : live->loopback ? live->guarded
+                                 : live->guarded | live->open);
     char *geometry = s ? ff_report_geometry(s, false) : NULL;
     json.failed = json.failed || (s && !geometry); /* a page that shows no satellites would look empty */
     raw(&json, "geometry", geometry);

@@ -245,10 +245,10 @@ static void answer(const ff_http_server *server, int client) {
 static void *serve(void *self) {
     ff_http_server *server = self;
     while (!atomic_load(&server->stop)) {
-        struct pollfd p = {.fd = server->fd, .events = POLLIN};
-        if (poll(&p, 1, 50) != 1)
-            continue;
         const int client = accept4(server->fd, NULL, NULL, SOCK_CLOEXEC);
+        if (client < 0 && !atomic_load(&server->stop) && errno != EINTR && errno != ECONNABORTED)
+            ff_clock_sleep_until(ff_clock_now() +
+                                 50000000); /* out of descriptors, perhaps: not at once again */
         if (client < 0)
             continue;
         answer(server, client);
@@ -287,6 +287,7 @@ void ff_http_stop(ff_http_server *server) {
     if (!server)
         return;
     atomic_store(&server->stop, true);
+    shutdown(server->fd, SHUT_RDWR); /* accept returns */
     pthread_join(server->thread, NULL);
     close(server->fd);
     free(server->page);

@@ -20,7 +20,8 @@ static ff_status read_page(ff_network *s, int i, char *message, size_t size) {
     ff_status status = page ? FF_OK : FF_ERR_MEMORY;
     if (!page)
         snprintf(message, size, "no memory for the sensor's page");
-    /* the facility may be starting at this moment */
+    /* the facility may be starting at this moment: asked again soon, then less and less often */
+    int64_t nap = 1000000;
     const int64_t give_up = ff_clock_now() + (int64_t)(1e9 * ff__network_patience(s));
     for (; !status;) {
         status = ff_http_get(&s->address->body[i].page_at, device->page, 1.0, page, FF_DEVICE_PAGE_MAX, &used,
@@ -28,7 +29,8 @@ static ff_status read_page(ff_network *s, int i, char *message, size_t size) {
         if (status != FF_ERR_DEVICE || ff_clock_now() > give_up || atomic_load(s->options.stop))
             break;
         status = FF_OK;
-        ff_clock_sleep_until(ff_clock_now() + 50000000);
+        ff_clock_sleep_until(ff_clock_now() + nap);
+        nap = nap < 25000000 ? 2 * nap : 50000000;
     }
     if (!status) {
         message[0] = 0;

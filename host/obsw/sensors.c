@@ -1,14 +1,11 @@
 #include "obsw/sensors.h"
+#include "text/number.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { STREAM = 77, SAMPLES_MOST = 1 << 20 };
-
-static bool sensible(double x) {
-    return x >= 0.0 && isfinite(x);
-}
 
 ff_status ff_obsw_sensors_create(const ff_navigation_config *c, double cycle, size_t joints, uint64_t seed,
                                  ff_obsw_sensors *sensors) {
@@ -18,10 +15,10 @@ ff_status ff_obsw_sensors_create(const ff_navigation_config *c, double cycle, si
                             c->star_tracker, c->gyro,     c->encoder,  c->encoder_speed};
     *sensors = (ff_obsw_sensors){.config = *c, .cycle = cycle, .joints = joints};
     for (size_t i = 0; i < sizeof width / sizeof *width; i++)
-        if (!sensible(width[i]))
+        if (!ff_at_least_zero(width[i]))
             return FF_ERR_ARGUMENT;
     for (int i = 0; i < FF_OBSW_SENSORS; i++)
-        if (!sensible(rate[i]) || !sensible(delay[i]) || !(delay[i] / cycle < SAMPLES_MOST) ||
+        if (!ff_at_least_zero(rate[i]) || !ff_at_least_zero(delay[i]) || !(delay[i] / cycle < SAMPLES_MOST) ||
             joints > FF_OBSW_JOINTS)
             return FF_ERR_ARGUMENT;
     for (int i = 0; i < FF_OBSW_SENSORS; i++) {

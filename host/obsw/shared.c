@@ -83,7 +83,7 @@ static bool look(sem_t *semaphore) {
     return false;
 }
 
-static void take(sem_t *semaphore) {
+static void take_semaphore(sem_t *semaphore) {
     if (look(semaphore))
         return;
     while (sem_wait(semaphore) != 0 && errno == EINTR)
@@ -110,7 +110,7 @@ static _Noreturn void live(struct ff_obsw_room *room, const char *path, pid_t pa
     room->returned = ready ? 0 : 1;
     sem_post(&room->answer);
     while (ready) {
-        take(&room->ask);
+        take_semaphore(&room->ask);
         if (room->order == ORDER_END)
             break;
         room->returned = s.step(s.self, &room->in, &room->out);

@@ -76,11 +76,13 @@ void ff__operator_conclude(ff_operator *o) {
     }
     run->status = o->recorder_status != FF_OK ? o->recorder_status : FF_ERR_LIMIT;
     /* a no-go says what was seen, a limit its value */
-    char sentence[200];
-    ff_trip_sentence(trip, sentence, sizeof sentence);
+    const char *satellite = o->scenario->satellite[trip->body].name;
+    char sentence[FF_TRIP_SENTENCE];
+    ff_trip_sentence(trip, satellite, sentence, sizeof sentence);
     const ff_check *check = &result->check;
     if (check->no_go.code != FF_TRIP_NONE && check->no_go.code == trip->code &&
         strcmp(check->reason, ff_trip_text(trip->code)) != 0)
-        snprintf(sentence, sizeof sentence, "%s: %.180s", ff_trip_name(trip->code), check->reason);
+        snprintf(sentence, sizeof sentence, "%s: %.180s, satellite %.40s: %s", ff_trip_name(trip->code),
+                 check->reason, satellite, ff_trip_act(trip->code));
     snprintf(run->message, sizeof run->message, "%s, %s", ff_state_name(result->state), sentence);
 }

@@ -17,7 +17,7 @@ typedef struct ff_rt_note {
     double t; /* [s] run time */
     ff_state state;
     ff_trip trip;
-    char text[160]; /* TEXT: a parameter that was set; trip.value is its value, trip.limit the old one.
+    char text[340]; /* TEXT: a parameter that was set; trip.value is its value, trip.limit the old one.
                        "zeroed": trip.value is the largest force [N] that was taken away */
 } ff_rt_note;
 

@@ -101,6 +101,7 @@ void ff__operator_orders(ff_operator *o) {
                           .cycle = o->plan.cycle,
                           .bodies = o->plan.bodies,
                           .moves = ff_state_leads(state),
+                          .floats = state == FF_STATE_FLOAT || state == FF_STATE_CONTACT,
                           .held = state == FF_STATE_HOLD && e->phases.hold,
                           .touching = state == FF_STATE_CONTACT,
                           .model = e->loop.model,

@@ -220,6 +220,20 @@ static void set(ff_tuning *tuning, ff_tuning_access *access, const ff_order *ord
     ff_ring_push(&tuning->answers, &answer);
 }
 
+/* A force that grows slowly, zeroed again and again, would never reach its limit: all that was taken away
+ * stays below a share of it. */
+static bool may_remove(const ff_tuning *tuning, const ff_tuning_access *access) {
+    for (int i = 0; access->safety && i < access->bodies; i++) {
+        const ff_safety_limits *limit = &access->safety->limits[i];
+        const ff_wrench mean = ff_wrench_scale(1.0 / (double)tuning->zero_cycles, tuning->sum[i]),
+                        all = ff_wrench_add(tuning->removed[i], mean);
+        if (!(ff_vec3_norm(all.f) <= FF_TUNING_SHARE * limit->force) ||
+            !(ff_vec3_norm(all.t) <= FF_TUNING_SHARE * limit->torque))
+            return false;
+    }
+    return true;
+}
+
 /* The bias goes to its new value in as many equal steps as were averaged: no jump of the force, no spike. */
 void ff_tuning_advance(ff_tuning *tuning, ff_tuning_access *access) {
     if (tuning->ramp_left) {
@@ -230,10 +244,10 @@ void ff_tuning_advance(ff_tuning *tuning, ff_tuning_access *access) {
     }
     if (!tuning->zero_left)
         return;
-    if (access->touching || !access->moves) {
+    if (access->touching || !access->floats) {
         tuning->zero_left = 0;
         tell(tuning, &tuning->zero, access->t, false,
-             access->moves ? "zero given up: in contact" : "zero given up: the run stands");
+             access->floats ? "zero given up: in contact" : "zero given up: the run stands");
         return;
     }
     for (int i = 0; i < access->bodies; i++)
@@ -241,10 +255,17 @@ void ff_tuning_advance(ff_tuning *tuning, ff_tuning_access *access) {
     if (--tuning->zero_left)
         return;
     const double n = (double)tuning->zero_cycles;
+    if (!may_remove(tuning, access)) {
+        tell(tuning, &tuning->zero, access->t, false,
+             "zero refused: all zeroings together would hide more than a tenth of a limit; stop, and start "
+             "anew");
+        return;
+    }
     ff_order_answer answer = {.order = tuning->zero, .done = true, .t = access->t, .text = "zeroed"};
     for (int i = 0; i < access->bodies; i++) {
         const ff_wrench mean = ff_wrench_scale(1.0 / n, tuning->sum[i]);
         tuning->step[i] = ff_wrench_scale(1.0 / n, mean);
+        tuning->removed[i] = ff_wrench_add(tuning->removed[i], mean);
         answer.is = fmax(answer.is, ff_vec3_norm(mean.f));
     }
     tuning->ramp_left = tuning->zero_cycles;
@@ -280,7 +301,7 @@ void ff_tuning_apply(ff_tuning *tuning, ff_tuning_access *access) {
         return;
     case FF_ORDER_ZERO:
     case FF_ORDER_SET:
-        if (!access->moves)
+        if (!access->floats)
             tell(tuning, &order, access->t, false, "refused: only while the satellite floats");
         else if (access->touching)
             tell(tuning, &order, access->t, false, "refused: in contact");

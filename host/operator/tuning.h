@@ -73,6 +73,7 @@ typedef struct ff_tuning_access {
     double t, cycle;
     int bodies;
     bool moves;      /* the robot is commanded to move */
+    bool floats;     /* it follows its satellite: contact is known, and what is left of the reading */
     bool held;       /* it was ordered to hold, and does */
     bool touching;   /* a force, or the method says contact */
     bool hold, stop; /* set here: the operator's stop was asked for */
@@ -94,6 +95,7 @@ typedef struct ff_tuning {
     /* the real-time thread's */
     uint64_t zero_cycles, zero_left, ramp_left;
     ff_wrench sum[FF_MAX_BODIES], step[FF_MAX_BODIES];
+    ff_wrench removed[FF_MAX_BODIES]; /* by all zeroings so far, sensor frame */
     ff_order zero;
 } ff_tuning;
 

@@ -46,7 +46,7 @@ __attribute__((target("pclmul"))) static inline __m128i moved(__m128i x, __m128i
         _mm_xor_si128(_mm_clmulepi64_si128(x, factor, 0x00), _mm_clmulepi64_si128(x, factor, 0x11)), onto);
 }
 
-static __m128i load(const uint8_t *at) {
+static __m128i load_block(const uint8_t *at) {
     return _mm_loadu_si128((const __m128i *)(const void *)at);
 }
 
@@ -57,11 +57,11 @@ __attribute__((target("pclmul"))) static uint32_t by_instruction(uint32_t crc, c
                   by_16 = _mm_set_epi64x(0x0ccaa009e, 0x1751997d0);
     __m128i x[4];
     for (int i = 0; i < 4; i++)
-        x[i] = load(at + 16 * i);
+        x[i] = load_block(at + 16 * i);
     x[0] = _mm_xor_si128(x[0], _mm_cvtsi32_si128((int)crc));
     for (at += 64, size -= 64; size; at += 64, size -= 64)
         for (int i = 0; i < 4; i++)
-            x[i] = moved(x[i], by_64, load(at + 16 * i));
+            x[i] = moved(x[i], by_64, load_block(at + 16 * i));
     for (int i = 1; i < 4; i++)
         x[i] = moved(x[i - 1], by_16, x[i]);
     uint8_t left[16];

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void put_name(FILE *file, const char *name) {
+static void put_title(FILE *file, const char *name) {
     if (!name[strcspn(name, ",\"\n\r")]) {
         fputs(name, file);
         return;
@@ -23,7 +23,7 @@ ff_status ff_csv_write_header(FILE *file, int count, char (*name)[FF_COLUMN_NAME
     for (int i = 0; i < count; i++) {
         if (i)
             fputc(',', file);
-        put_name(file, name[i]);
+        put_title(file, name[i]);
     }
     return fputc('\n', file) == EOF ? FF_ERR_IO : FF_OK;
 }
@@ -67,14 +67,14 @@ ff_status ff_csv_open(const char *path, const ff_scenario *scenario, ff_csv *csv
     return status;
 }
 
-static ff_status take(void *self, const ff_row *row) {
+static ff_status take_row(void *self, const ff_row *row) {
     ff_csv *csv = self;
     ff_columns_values(&csv->columns, row, csv->values);
     return ff_csv_write_line(csv->whole.file, csv->columns.count, csv->values);
 }
 
 ff_sink ff_csv_sink(ff_csv *csv) {
-    return (ff_sink){.self = csv, .row = take};
+    return (ff_sink){.self = csv, .row = take_row};
 }
 
 ff_status ff_csv_close(ff_csv *csv, bool good) {

@@ -4,7 +4,6 @@
 #include "text/file.h"
 #include "text/version.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,18 +185,6 @@ static ff_status describe(ff_log *log, const char *text, size_t length) {
     return status;
 }
 
-/* The file's name is on the disk, too. */
-static void sync_folder(const char *path) {
-    const char *slash = strrchr(path, '/');
-    char folder[FF_FILE_PATH];
-    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
-    const int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return;
-    fsync(fd); /* a file system that cannot does not need it */
-    close(fd);
-}
-
 ff_status ff_log_open(const char *path, const ff_scenario *scenario, const ff_log_source *source,
                       ff_log *log) {
     ff_mcap_writer_config config = ff_mcap_writer_config_default();
@@ -220,7 +207,7 @@ ff_status ff_log_open(const char *path, const ff_scenario *scenario, const ff_lo
     if (!status)
         status = ff_mcap_writer_open(path, &config, &log->writer);
     if (!status && log->sync)
-        sync_folder(path);
+        ff_folder_sync(path); /* the file's name is on the disk, too */
     if (!status)
         status = add_metadata(log, source);
     if (!status && source->text)
@@ -252,7 +239,7 @@ ff_status ff_log_open(const char *path, const ff_scenario *scenario, const ff_lo
 
 /* ------------------------------------------------------------------------------------------------ rows -- */
 
-static ff_status put(ff_log *log, uint16_t channel, double t, ff_status encoded, size_t used) {
+static ff_status put_message(ff_log *log, uint16_t channel, double t, ff_status encoded, size_t used) {
     return encoded != FF_OK
                ? encoded
                : ff_mcap_writer_message(log->writer, channel, stamp(t), stamp(t), log->buffer, used);
@@ -264,20 +251,20 @@ static ff_status take_event(void *self, double t, int code, ff_event_level level
     size_t used;
     const ff_status encoded =
         ff_message_event(stamp(t), code, (uint8_t)level, text, value, limit, log->buffer, log->size, &used);
-    return put(log, log->event, t, encoded, used);
+    return put_message(log, log->event, t, encoded, used);
 }
 
 static ff_status take_state(void *self, double t, int state, const char *name) {
     ff_log *log = self;
     size_t used;
     const ff_status encoded = ff_message_state(stamp(t), (uint8_t)state, name, log->buffer, log->size, &used);
-    return put(log, log->state, t, encoded, used);
+    return put_message(log, log->state, t, encoded, used);
 }
 
 static ff_status put_timing(ff_log *log, double t, const ff_message_timing *timing) {
     size_t used;
     const ff_status encoded = ff_message_put_timing(stamp(t), timing, log->buffer, log->size, &used);
-    return put(log, log->timing, t, encoded, used);
+    return put_message(log, log->timing, t, encoded, used);
 }
 
 static ff_status take_device(ff_log *log, const ff_row *row, int i) {
@@ -291,12 +278,12 @@ static ff_status take_device(ff_log *log, const ff_row *row, int i) {
         position[6] = d->joints.rail;
         status = ff_message_joints(stamp(row->t), "", 7, names, position, NULL, NULL, log->buffer, log->size,
                                    &used);
-        status = put(log, log->body[i].joints, row->t, status, used);
+        status = put_message(log, log->body[i].joints, row->t, status, used);
     }
     if (!status && d->has_clock) {
         const ff_message_clock clock = {d->drift, d->offset, d->residual, d->rms};
         status = ff_message_put_clock(stamp(row->t), &clock, log->buffer, log->size, &used);
-        status = put(log, log->body[i].clock, row->t, status, used);
+        status = put_message(log, log->body[i].clock, row->t, status, used);
     }
     return status;
 }
@@ -309,27 +296,27 @@ static ff_status take_body(ff_log *log, const ff_row *row, int i) {
     const size_t size = log->size;
     size_t used;
     ff_status status = ff_message_pose(at, "inertial", ff_rigid_pose(&b->satellite), buffer, size, &used);
-    if ((status = put(log, log->body[i].pose, row->t, status, used)) != FF_OK)
+    if ((status = put_message(log, log->body[i].pose, row->t, status, used)) != FF_OK)
         return status;
     const ff_twist twist = {b->satellite.omega, /* both in the satellite's own axes, as ROS has it */
                             ff_quat_unrotate(b->satellite.attitude, b->satellite.velocity)};
     status = ff_message_twist(at, name, twist, buffer, size, &used);
-    if ((status = put(log, log->body[i].twist, row->t, status, used)) != FF_OK)
+    if ((status = put_message(log, log->body[i].twist, row->t, status, used)) != FF_OK)
         return status;
     const char *frame = log->scenario->frame == FF_FRAME_RELATIVE ? "robots" : "inertial";
     status = ff_message_pose(at, frame, b->robot.T, buffer, size, &used);
-    if ((status = put(log, log->body[i].robot, row->t, status, used)) != FF_OK)
+    if ((status = put_message(log, log->body[i].robot, row->t, status, used)) != FF_OK)
         return status;
     status = ff_message_pose(at, frame, b->command.T, buffer, size, &used);
-    if ((status = put(log, log->body[i].command, row->t, status, used)) != FF_OK)
+    if ((status = put_message(log, log->body[i].command, row->t, status, used)) != FF_OK)
         return status;
     status = ff_message_wrench(at, name, b->measured_b, buffer, size, &used);
-    if ((status = put(log, log->body[i].wrench, row->t, status, used)) != FF_OK)
+    if ((status = put_message(log, log->body[i].wrench, row->t, status, used)) != FF_OK)
         return status;
     const ff_message_energy energy = {b->energy.kinetic, b->energy.exchanged, b->observer[0],
                                       -b->energy.force_controller};
     status = ff_message_put_energy(at, &energy, buffer, size, &used);
-    if ((status = put(log, log->body[i].energy, row->t, status, used)) != FF_OK)
+    if ((status = put_message(log, log->body[i].energy, row->t, status, used)) != FF_OK)
         return status;
     if (b->in_contact != log->body[i].in_contact) {
         log->body[i].in_contact = b->in_contact;
@@ -353,7 +340,7 @@ static ff_status take_scene(ff_log *log, const ff_row *row) {
     size_t used;
     if (s->contacts) {
         status = ff_scene_forces(s, log->drawn_size, row, stamp(row->t), log->buffer, log->size, &used);
-        status = put(log, log->forces, row->t, status, used);
+        status = put_message(log, log->forces, row->t, status, used);
     }
     ff_scene_names names;
     ff_message_transform link[FF_SCENE_LINK_FRAMES];
@@ -361,7 +348,7 @@ static ff_status take_scene(ff_log *log, const ff_row *row) {
     if (status || !links)
         return status;
     status = ff_message_tf(stamp(row->t), links, link, log->buffer, log->size, &used);
-    return put(log, log->tf, row->t, status, used);
+    return put_message(log, log->tf, row->t, status, used);
 }
 
 /* Satellites and robots in the inertial frame, and the joints of an arm. */
@@ -378,7 +365,7 @@ static ff_status take_frames(ff_log *log, const ff_row *row) {
     }
     size_t used;
     ff_status status = ff_message_tf(stamp(row->t), n, transform, log->buffer, log->size, &used);
-    status = put(log, log->tf, row->t, status, used);
+    status = put_message(log, log->tf, row->t, status, used);
     const int servicer = ff_scenario_servicer(s);
     if (status || servicer < 0)
         return status;
@@ -391,7 +378,7 @@ static ff_status take_frames(ff_log *log, const ff_row *row) {
     status =
         ff_message_joints(stamp(row->t), s->satellite[servicer].name, (size_t)joints, names, row->servicer.q,
                           row->servicer.qd, row->servicer.motor, log->buffer, log->size, &used);
-    return put(log, log->body[servicer].joints, row->t, status, used);
+    return put_message(log, log->body[servicer].joints, row->t, status, used);
 }
 
 /* In a run that is faster than time the disk is not asked for more than it is in one that is not. */
@@ -419,7 +406,7 @@ static ff_status take_tuned(ff_log *log, const ff_row *row) {
     size_t used;
     const ff_status encoded =
         ff_message_cycle(stamp(row->t), row->k, values, n, log->buffer, log->size, &used);
-    return put(log, log->tuning, row->t, encoded, used);
+    return put_message(log, log->tuning, row->t, encoded, used);
 }
 
 static ff_status take(void *self, const ff_row *row) {
@@ -435,13 +422,13 @@ static ff_status take(void *self, const ff_row *row) {
     ff_columns_values(&log->columns, row, log->values);
     status = ff_message_cycle(stamp(row->t), row->k, log->values, (size_t)log->columns.count, log->buffer,
                               log->size, &used);
-    if ((status = put(log, log->cycle, row->t, status, used)) != FF_OK)
+    if ((status = put_message(log, log->cycle, row->t, status, used)) != FF_OK)
         return status;
     if (!row->final) {
         ff_columns_values(&log->inputs, row, log->values);
         status = ff_message_cycle(stamp(row->t), row->k, log->values, (size_t)log->inputs.count, log->buffer,
                                   log->size, &used);
-        if ((status = put(log, log->input, row->t, status, used)) != FF_OK)
+        if ((status = put_message(log, log->input, row->t, status, used)) != FF_OK)
             return status;
     }
     const ff_message_timing timing = {.cycle = row->k,

@@ -2,6 +2,8 @@
 #ifndef FF_RECORD_LOGFILE_H
 #define FF_RECORD_LOGFILE_H
 
+#include <stdio.h>
+
 #include "record/log.h"
 
 typedef struct ff_logfile {
@@ -43,7 +45,7 @@ ff_status ff_logfile_next(ff_logfile *file, ff_logfile_kind *kind, uint64_t *k, 
 bool ff_logfile_loss(const ff_logfile *file, uint64_t damaged, char *text, size_t size);
 
 /* MATLAB v5, one variable a column (letters, digits and _). FF_ERR_IO, FF_ERR_MEMORY. */
-ff_status ff_matlab_write(const char *path, int columns, char (*name)[FF_COLUMN_NAME], const double *values,
+ff_status ff_matlab_write(FILE *file, int columns, char (*name)[FF_COLUMN_NAME], const double *values,
                           size_t rows);
 
 #endif

@@ -63,7 +63,7 @@ enum {
     HEADER_TEXT = 116
 };
 
-static bool put_header(FILE *file) {
+static bool put_preamble(FILE *file) {
     char text[HEADER_TEXT];
     static const char says[] = "MATLAB 5.0 MAT-file, written by freefloat";
     memset(text, ' ', sizeof text);
@@ -95,19 +95,17 @@ static bool put_column(FILE *file, const char *name, const double *values, size_
            fwrite(values, sizeof *values, rows, file) == rows;
 }
 
-ff_status ff_matlab_write(const char *path, int columns, char (*name)[FF_COLUMN_NAME], const double *values,
+ff_status ff_matlab_write(FILE *file, int columns, char (*name)[FF_COLUMN_NAME], const double *values,
                           size_t rows) {
     char(*variable)[LONGEST + 1] = calloc((size_t)columns + 1, sizeof *variable);
     if (!variable)
         return FF_ERR_MEMORY;
-    FILE *file = fopen(path, "wb");
-    bool good = file && put_header(file);
+    bool good = put_preamble(file);
     for (int i = 0; i < columns && good; i++) {
         variable_name(name[i], variable[i]);
         make_unique(variable, i);
         good = put_column(file, variable[i], &values[(size_t)i * rows], rows);
     }
     free(variable);
-    good = file && fclose(file) == 0 && good;
-    return good ? FF_OK : FF_ERR_IO;
+    return good && fflush(file) == 0 ? FF_OK : FF_ERR_IO;
 }

@@ -268,7 +268,7 @@ static void align(cdr *c, size_t to) {
     put_raw(c, zero, (to - (c->used - CDR_HEADER) % to) % to);
 }
 
-static inline void put_uint(cdr *c, uint64_t x, size_t size) {
+static inline void put_number(cdr *c, uint64_t x, size_t size) {
     uint8_t raw[8];
     for (size_t i = 0; i < size; i++)
         raw[i] = (uint8_t)(x >> (8 * i));
@@ -280,18 +280,18 @@ static inline void put_uint(cdr *c, uint64_t x, size_t size) {
 static void put_double(cdr *c, double x) {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
-    put_uint(c, bits, 8);
+    put_number(c, bits, 8);
 }
 
 static void put_string(cdr *c, const char *text) {
     const size_t size = strlen(text) + 1;
-    put_uint(c, size, 4);
+    put_number(c, size, 4);
     put_raw(c, text, size);
 }
 
 static void put_time(cdr *c, uint64_t time) {
-    put_uint(c, time / 1000000000u, 4);
-    put_uint(c, time % 1000000000u, 4);
+    put_number(c, time / 1000000000u, 4);
+    put_number(c, time % 1000000000u, 4);
 }
 
 static void put_header(cdr *c, uint64_t time, const char *frame) {
@@ -305,7 +305,7 @@ static void put_vec3(cdr *c, ff_vec3 v) {
 }
 
 static void put_doubles(cdr *c, const double *values, size_t n) {
-    put_uint(c, values ? n : 0, 4);
+    put_number(c, values ? n : 0, 4);
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
     if (values && n) {
         if (!c->full)
@@ -362,7 +362,7 @@ ff_status ff_message_joints(uint64_t time, const char *frame, size_t n, const ch
                             void *buffer, size_t size, size_t *used) {
     cdr c = cdr_begin(buffer, size);
     put_header(&c, time, frame);
-    put_uint(&c, names ? n : 0, 4);
+    put_number(&c, names ? n : 0, 4);
     for (size_t i = 0; names && i < n; i++)
         put_string(&c, names[i]);
     put_doubles(&c, position, n);
@@ -374,7 +374,7 @@ ff_status ff_message_joints(uint64_t time, const char *frame, size_t n, const ch
 ff_status ff_message_tf(uint64_t time, int n, const ff_message_transform *transform, void *buffer,
                         size_t size, size_t *used) {
     cdr c = cdr_begin(buffer, size);
-    put_uint(&c, (uint64_t)n, 4);
+    put_number(&c, (uint64_t)n, 4);
     for (int i = 0; i < n; i++) {
         put_header(&c, time, transform[i].frame);
         put_string(&c, transform[i].child);
@@ -387,37 +387,37 @@ ff_status ff_message_markers(uint64_t time, int n, const ff_message_marker *mark
                              size_t *used) {
     enum { ADD = 0, DELETE = 2 };
     cdr c = cdr_begin(buffer, size);
-    put_uint(&c, (uint64_t)n, 4);
+    put_number(&c, (uint64_t)n, 4);
     for (int i = 0; i < n; i++) {
         const ff_message_marker *m = &marker[i];
         put_header(&c, time, m->frame);
         put_string(&c, m->ns);
-        put_uint(&c, (uint32_t)m->id, 4);
-        put_uint(&c, (uint64_t)m->shape, 4);
-        put_uint(&c, m->gone ? DELETE : ADD, 4);
+        put_number(&c, (uint32_t)m->id, 4);
+        put_number(&c, (uint64_t)m->shape, 4);
+        put_number(&c, m->gone ? DELETE : ADD, 4);
         put_pose(&c, m->pose);
         put_vec3(&c, m->scale);
         for (int k = 0; k < 4; k++) {
             uint32_t bits;
             memcpy(&bits, &m->color[k], sizeof bits);
-            put_uint(&c, bits, 4);
+            put_number(&c, bits, 4);
         }
-        put_time(&c, 0);    /* lifetime: until it is replaced */
-        put_uint(&c, 1, 1); /* it moves with its frame */
-        put_uint(&c, m->points, 4);
+        put_time(&c, 0);      /* lifetime: until it is replaced */
+        put_number(&c, 1, 1); /* it moves with its frame */
+        put_number(&c, m->points, 4);
         for (size_t k = 0; k < m->points; k++)
             put_vec3(&c, m->point[k]);
-        put_uint(&c, 0, 4);    /* colours of points */
+        put_number(&c, 0, 4);  /* colours of points */
         put_string(&c, "");    /* texture: its name, ... */
         put_header(&c, 0, ""); /* ... the picture, ... */
         put_string(&c, "");
-        put_uint(&c, 0, 4);
-        put_uint(&c, 0, 4); /* ... and where it lies */
-        put_string(&c, ""); /* text */
-        put_string(&c, ""); /* mesh: its name, the file's name, the file, its materials */
+        put_number(&c, 0, 4);
+        put_number(&c, 0, 4); /* ... and where it lies */
+        put_string(&c, "");   /* text */
+        put_string(&c, "");   /* mesh: its name, the file's name, the file, its materials */
         put_string(&c, "");
-        put_uint(&c, 0, 4);
-        put_uint(&c, 0, 1);
+        put_number(&c, 0, 4);
+        put_number(&c, 0, 1);
     }
     return finish(&c, used);
 }
@@ -443,12 +443,12 @@ ff_status ff_message_put_timing(uint64_t time, const ff_message_timing *timing, 
                                 size_t *used) {
     cdr c = cdr_begin(buffer, size);
     put_time(&c, time);
-    put_uint(&c, timing->cycle, 8);
+    put_number(&c, timing->cycle, 8);
     put_double(&c, timing->lateness);
     put_double(&c, timing->compute);
     put_double(&c, timing->io);
-    put_uint(&c, timing->missed, 8);
-    put_uint(&c, timing->dropped, 8);
+    put_number(&c, timing->missed, 8);
+    put_number(&c, timing->dropped, 8);
     return finish(&c, used);
 }
 
@@ -467,7 +467,7 @@ ff_status ff_message_state(uint64_t time, uint8_t state, const char *name, void 
                            size_t *used) {
     cdr c = cdr_begin(buffer, size);
     put_time(&c, time);
-    put_uint(&c, state, 1);
+    put_number(&c, state, 1);
     put_string(&c, name);
     return finish(&c, used);
 }
@@ -476,8 +476,8 @@ ff_status ff_message_event(uint64_t time, int32_t code, uint8_t level, const cha
                            double limit, void *buffer, size_t size, size_t *used) {
     cdr c = cdr_begin(buffer, size);
     put_time(&c, time);
-    put_uint(&c, (uint32_t)code, 4);
-    put_uint(&c, level, 1);
+    put_number(&c, (uint32_t)code, 4);
+    put_number(&c, level, 1);
     put_string(&c, text);
     put_double(&c, value);
     put_double(&c, limit);
@@ -488,7 +488,7 @@ ff_status ff_message_cycle(uint64_t time, uint64_t cycle, const double *values, 
                            size_t size, size_t *used) {
     cdr c = cdr_begin(buffer, size);
     put_time(&c, time);
-    put_uint(&c, cycle, 8);
+    put_number(&c, cycle, 8);
     put_doubles(&c, values, n);
     return finish(&c, used);
 }

@@ -292,7 +292,7 @@ static void put_origin(FILE *to, ff_pose T) {
 }
 
 /* A name as an attribute's text. */
-static void put_name(FILE *to, const char *name) {
+static void put_quoted(FILE *to, const char *name) {
     for (; *name; name++)
         switch (*name) {
         case '&':
@@ -314,23 +314,23 @@ static void put_link(FILE *to, const ff_servicer_arm *arm, int i, const char *mo
     const ff_link_row *l = &arm->link[i].row;
     const ff_mat3 *j = &l->inertia;
     fputs("  <link name=\"", to);
-    put_name(to, name);
+    put_quoted(to, name);
     fprintf(to, "\">\n   <inertial>\n    <origin xyz=\"%.9g %.9g %.9g\"/>\n    <mass value=\"%.9g\"/>\n",
             l->com.x, l->com.y, l->com.z, l->mass);
     fprintf(to,
             "    <inertia ixx=\"%.9g\" iyy=\"%.9g\" izz=\"%.9g\" ixy=\"%.9g\" ixz=\"%.9g\" iyz=\"%.9g\"/>\n"
             "   </inertial>\n  </link>\n  <joint name=\"",
             j->m[0][0], j->m[1][1], j->m[2][2], j->m[0][1], j->m[0][2], j->m[1][2]);
-    put_name(to, name);
+    put_quoted(to, name);
     fprintf(to, "\" type=\"%s\">\n",
             l->joint == FF_JOINT_FIXED       ? "fixed"
             : l->joint == FF_JOINT_PRISMATIC ? "prismatic"
                                              : "continuous");
     put_origin(to, l->pose);
     fputs("    <parent link=\"", to);
-    put_name(to, l->parent == FF_TREE_BASE ? mount : arm->link[l->parent].name);
+    put_quoted(to, l->parent == FF_TREE_BASE ? mount : arm->link[l->parent].name);
     fputs("\"/>\n    <child link=\"", to);
-    put_name(to, name);
+    put_quoted(to, name);
     fprintf(to, "\"/>\n    <axis xyz=\"%.9g %.9g %.9g\"/>\n  </joint>\n", l->axis.x, l->axis.y, l->axis.z);
 }
 
@@ -343,9 +343,9 @@ char *ff_scene_urdf(const ff_scenario *s) {
         return NULL;
     mount_name(body, mount, sizeof mount);
     fputs("<robot name=\"", to);
-    put_name(to, body->name);
+    put_quoted(to, body->name);
     fputs("\">\n  <link name=\"", to);
-    put_name(to, mount);
+    put_quoted(to, mount);
     fputs("\"/>\n", to);
     for (int i = 0; i < body->arm.links; i++)
         put_link(to, &body->arm, i, mount);

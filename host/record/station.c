@@ -52,7 +52,7 @@ bool ff_log_station_between(void *self, const ff_run_access *access) {
     return retune(s, access);
 }
 
-static void close(void *self) {
+static void close_log(void *self) {
     ff_log_station *s = self;
     ff_columns_free(&s->inputs);
     ff_columns_free(&s->tunings);
@@ -61,7 +61,7 @@ static void close(void *self) {
 }
 
 /* Where a row holds what was sent. */
-static ff_status find_columns(ff_log_station *s) {
+static ff_status find_station(ff_log_station *s) {
     ff_columns rows;
     const ff_status status = ff_columns_init(s->scenario, &rows);
     for (int i = 0; i < s->scenario->satellites && !status; i++) {
@@ -75,21 +75,21 @@ static ff_status find_columns(ff_log_station *s) {
     return status;
 }
 
-static ff_status open(void *self, const double *lead, char *message, size_t size) {
+static ff_status open_log(void *self, const double *lead, char *message, size_t size) {
     ff_log_station *s = self;
     (void)lead;
     ff_status status = ff_columns_init_input(s->scenario, &s->inputs);
     if (!status)
         status = ff_columns_init_tuning(s->scenario, &s->tunings);
     if (!status)
-        status = find_columns(s);
+        status = find_station(s);
     if (!status) {
         s->values = calloc((size_t)s->inputs.count, sizeof *s->values);
         status = s->values ? FF_OK : FF_ERR_MEMORY;
     }
     if (!status)
         return FF_OK;
-    close(s);
+    close_log(s);
     snprintf(message, size, "%s", ff_status_text(status));
     return status;
 }
@@ -143,8 +143,8 @@ static ff_status wait(void *self, ff_sample *sample) {
     return FF_OK;
 }
 
-static void write(void *self, uint64_t k, const ff_setpoint *command, unsigned led,
-                  const ff_wrench *measured_b, const ff_arm_order *arm, ff_sent *sent) {
+static void write_log(void *self, uint64_t k, const ff_setpoint *command, unsigned led,
+                      const ff_wrench *measured_b, const ff_arm_order *arm, ff_sent *sent) {
     const ff_log_station *s = self;
     (void)k;
     (void)led;
@@ -167,10 +167,10 @@ ff_station ff_log_station_make(ff_log_station *self) {
     ff_mcap_reader_rewind(self->file->reader);
     return (ff_station){.self = self,
                         .recorded = true,
-                        .open = open,
+                        .open = open_log,
                         .offer = offer,
                         .wait = wait,
-                        .write = write,
+                        .write = write_log,
                         .truth = truth,
-                        .close = close};
+                        .close = close_log};
 }

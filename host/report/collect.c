@@ -36,7 +36,7 @@ ff_status ff_report_collector_init(const ff_scenario *scenario, ff_report_collec
     return FF_ERR_MEMORY;
 }
 
-static ff_status take(void *self, const ff_row *row) {
+static ff_status collect_row(void *self, const ff_row *row) {
     ff_report_collector *c = self;
     ff_columns_values(&c->columns, row, c->values);
     for (int i = 0; i < c->count; i++)
@@ -45,5 +45,5 @@ static ff_status take(void *self, const ff_row *row) {
 }
 
 ff_sink ff_report_collector_sink(ff_report_collector *collector) {
-    return (ff_sink){.self = collector, .row = take};
+    return (ff_sink){.self = collector, .row = collect_row};
 }

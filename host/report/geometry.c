@@ -117,7 +117,7 @@ static void limits(ff_json *json, const ff_scenario *scenario, bool devices) {
     ff_columns_free(&columns);
 }
 
-static void satellite(ff_json *json, const ff_satellite *s) {
+static void satellite_shape(ff_json *json, const ff_satellite *s) {
     const ff_mat3 *j = &s->rigid.inertia;
     const double inertia[6] = {j->m[0][0], j->m[1][1], j->m[2][2], j->m[0][1], j->m[0][2], j->m[1][2]};
     ff_json_open(json, NULL, '{');
@@ -165,7 +165,7 @@ char *ff_report_geometry(const ff_scenario *scenario, bool devices) {
     ff_json_open(&json, NULL, '{');
     ff_json_open(&json, "satellites", '[');
     for (int i = 0; i < scenario->satellites; i++)
-        satellite(&json, &scenario->satellite[i]);
+        satellite_shape(&json, &scenario->satellite[i]);
     ff_json_close(&json, ']');
     ff_json_open(&json, "contacts", '[');
     for (int i = 0; i < scenario->contacts; i++)

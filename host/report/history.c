@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
-static void put(ff_history *history, double t, bool state, ff_event_level level, const char *text) {
+static void add_event(ff_history *history, double t, bool state, ff_event_level level, const char *text) {
     if (history->count < FF_HISTORY_SIZE) {
         history->entry[history->count].t = t;
         history->entry[history->count].state = state;
@@ -24,7 +24,7 @@ static ff_status take_row(void *self, const ff_row *row) {
 
 static ff_status take_state(void *self, double t, int state, const char *name) {
     (void)state;
-    put(self, t, true, FF_EVENT_INFO, name);
+    add_event(self, t, true, FF_EVENT_INFO, name);
     return FF_OK;
 }
 
@@ -36,7 +36,7 @@ static ff_status take_event(void *self, double t, int code, ff_event_level level
         snprintf(line, sizeof line, "%s (%.6g, allowed %.6g)", text, value, limit);
     else
         snprintf(line, sizeof line, "%s", text);
-    put(self, t, false, level, line);
+    add_event(self, t, false, level, line);
     return FF_OK;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "report/detail.h"
 #include "report/pack.h"
 #include "text/file.h"
 #include "text/version.h"
@@ -46,6 +47,10 @@ struct ff_report_series {
     extreme *open;          /* [columns - 1] */
     int histograms;
     histogram *histogram;
+    int touching;             /* columns "contact.*.touching" */
+    int *touch;               /* [touching] */
+    float *single;            /* [columns - 1] the row that is being added */
+    ff_report_detail *detail; /* once the table has become too short */
 };
 
 /* ---------------------------------------------------------------------------------------------- series -- */
@@ -68,7 +73,17 @@ void ff_report_series_destroy(ff_report_series *series) {
     free(series->value);
     free(series->open);
     free(series->histogram);
+    free(series->touch);
+    free(series->single);
+    ff_report_detail_destroy(series->detail);
     free(series);
+}
+
+static bool says_touching(const char *name) {
+    static const char END[] = ".touching";
+    const size_t n = strlen(name);
+    return strncmp(name, "contact.", 8) == 0 && n >= sizeof END - 1 &&
+           !strcmp(name + n - (sizeof END - 1), END);
 }
 
 ff_report_series *ff_report_series_create(int columns, const char *const *names) {
@@ -81,11 +96,15 @@ ff_report_series *ff_report_series_create(int columns, const char *const *names)
     s->bucket = 1;
     s->name = calloc((size_t)columns, sizeof *s->name);
     s->open = calloc((size_t)columns, sizeof *s->open);
-    bool complete = s->name && s->open;
+    s->touch = calloc((size_t)columns, sizeof *s->touch);
+    s->single = calloc((size_t)columns, sizeof *s->single);
+    bool complete = s->name && s->open && s->touch && s->single;
     for (int i = 0; complete && i < columns; i++) {
         s->name[i] = copy_string(names[i]);
         complete = s->name[i] != NULL;
         s->histograms += i > 0 && strncmp(names[i], "timing.", 7) == 0;
+        if (i > 0 && says_touching(names[i]))
+            s->touch[s->touching++] = i - 1;
     }
     if (complete && s->histograms > 0) {
         s->histogram = calloc((size_t)s->histograms, sizeof *s->histogram);
@@ -168,6 +187,24 @@ static void count_timing(ff_report_series *s, const double *row) {
     }
 }
 
+static void add_detail(ff_report_series *s, double time, const float *value) {
+    bool touching = false;
+    for (int i = 0; i < s->touching; i++)
+        touching = touching || value[s->touch[i]] > 0;
+    ff_report_detail_add(s->detail, time, value, touching);
+}
+
+/* From here on buckets: the cycles kept so far are looked through for contacts. */
+static ff_status begin_detail(ff_report_series *s) {
+    const size_t width = (size_t)s->columns - 1;
+    s->detail = ff_report_detail_create(width);
+    if (!s->detail)
+        return FF_ERR_MEMORY;
+    for (size_t r = 0; r < s->rows; r++)
+        add_detail(s, s->time[r], s->value + r * width);
+    return FF_OK;
+}
+
 ff_status ff_report_add_row(ff_report_series *s, const double *row) {
     size_t width = (size_t)s->columns - 1;
     double last = s->pending ? s->pending_time[2] : s->rows ? s->time[s->rows - 1] : -HUGE_VAL;
@@ -185,6 +222,8 @@ ff_status ff_report_add_row(ff_report_series *s, const double *row) {
         count_timing(s, row);
         return FF_OK;
     }
+    if (!s->detail && begin_detail(s) != FF_OK)
+        return FF_ERR_MEMORY;
     if (s->rows == ROWS_MAX) { /* allocated in full by now */
         merge_rows(&s->rows, s->time, s->value, width);
         s->bucket = s->bucket == 1 ? 4 : 2 * s->bucket;
@@ -196,8 +235,11 @@ ff_status ff_report_add_row(ff_report_series *s, const double *row) {
     if (s->pending == s->bucket / 2)
         s->pending_time[1] = row[0];
     s->pending_time[2] = row[0];
-    for (size_t c = 0; c < width; c++)
-        extreme_add(&s->open[c], (float)row[c + 1]);
+    for (size_t c = 0; c < width; c++) {
+        s->single[c] = (float)row[c + 1];
+        extreme_add(&s->open[c], s->single[c]);
+    }
+    add_detail(s, row[0], s->single);
     s->cycles++;
     count_timing(s, row);
     if (++s->pending == s->bucket) {
@@ -228,12 +270,15 @@ double ff_report_series_value(const ff_report_series *s, size_t row, int column)
 
 /* ---------------------------------------------------------------------------------------------- blocks -- */
 
-/* One run's numbers: the series' own, or a copy that was merged. */
+/* One run's numbers: the series' own, or a copy that was merged; and joined with the cycles around contacts.
+ */
 typedef struct block {
     ff_report_table table;
     uint64_t bucket;
     double *time; /* the copy */
     float *value;
+    size_t detail; /* cycles that are kept as they are, at most */
+    ff_report_joined joined;
     bool *constant; /* [width] */
     unsigned char *data;
     size_t size;
@@ -244,6 +289,7 @@ static void block_free(block *b) {
     free(b->value);
     free(b->constant);
     free(b->data);
+    ff_report_joined_free(&b->joined);
     *b = (block){0};
 }
 
@@ -265,9 +311,21 @@ static ff_status block_copy(const ff_report_series *s, block *b) {
     return FF_OK;
 }
 
-static ff_status block_encode(block *b, bool raw) {
+/* What the page gets. */
+static const ff_report_table *block_table(const block *b) {
+    return b->joined.time ? &b->joined.table : &b->table;
+}
+
+static ff_status block_encode(const ff_report_series *s, block *b, bool raw) {
     free(b->data);
-    b->data = ff_report_pack(&b->table, raw, b->constant, &b->size);
+    b->data = NULL;
+    ff_report_joined_free(&b->joined);
+    if (b->detail > 0) {
+        const ff_status status = ff_report_detail_join(s->detail, b->detail, &b->table, &b->joined);
+        if (status)
+            return status;
+    }
+    b->data = ff_report_pack(block_table(b), raw, b->constant, &b->size);
     return b->data ? FF_OK : FF_ERR_MEMORY;
 }
 
@@ -277,19 +335,24 @@ static ff_status block_create(const ff_report_series *s, block *b, bool raw) {
                                  .time = s->time,
                                  .value = s->value};
     b->bucket = s->bucket;
+    b->detail = s->detail ? ff_report_detail_rows(s->detail) : 0;
     b->constant = malloc(b->table.width + 1);
     if (!b->constant || (s->pending && block_copy(s, b) != FF_OK))
         return FF_ERR_MEMORY;
-    return block_encode(b, raw);
+    return block_encode(s, b, raw);
 }
 
-/* Half as many rows. */
+/* Half as many rows: of the cycles around contacts where they are more, else of the others. */
 static ff_status block_merge(const ff_report_series *s, block *b, bool raw) {
+    if (b->detail > b->table.rows) {
+        b->detail /= 2;
+        return block_encode(s, b, raw);
+    }
     if (!b->value && block_copy(s, b) != FF_OK)
         return FF_ERR_MEMORY;
     merge_rows(&b->table.rows, b->time, b->value, b->table.width);
     b->bucket = b->bucket == 1 ? 4 : 2 * b->bucket;
-    return block_encode(b, raw);
+    return block_encode(s, b, raw);
 }
 
 /* ---------------------------------------------------------------------------------------------- output -- */
@@ -392,6 +455,14 @@ static void put_histograms(FILE *f, const ff_report_series *s) {
     putc(']', f);
 }
 
+/* Where every cycle is there, from and to. */
+static void put_spans(FILE *f, const block *b) {
+    fputs(",\"whole\":[", f);
+    for (size_t i = 0; i < b->joined.spans; i++)
+        fprintf(f, "%s[%.17g,%.17g]", i ? "," : "", b->joined.span[i].from, b->joined.span[i].to);
+    putc(']', f);
+}
+
 static void put_run(FILE *f, const ff_report_run *run, const block *b, int index, bool raw) {
     fputs("{\"label\":", f);
     put_string(f, run->label ? run->label : "", run->label ? strlen(run->label) : 0);
@@ -419,8 +490,9 @@ static void put_run(FILE *f, const ff_report_run *run, const block *b, int index
     if (run->series) {
         fprintf(
             f, "{\"block\":\"ff-series-%d\",\"encoding\":\"%s\",\"rows\":%zu,\"cycles\":%llu,\"bucket\":%llu",
-            index, raw ? "raw" : "deflate", b->table.rows, (unsigned long long)run->series->cycles,
+            index, raw ? "raw" : "deflate", block_table(b)->rows, (unsigned long long)run->series->cycles,
             (unsigned long long)b->bucket);
+        put_spans(f, b);
         fputs(",\"columns\":[{", f);
         put_name(f, run->series->name[0]);
         putc('}', f);
@@ -429,7 +501,7 @@ static void put_run(FILE *f, const ff_report_run *run, const block *b, int index
             put_name(f, run->series->name[c + 1]);
             if (b->constant[c]) {
                 fputs(",\"constant\":", f);
-                put_number(f, b->table.rows ? (double)b->table.value[c] : FF_NAN);
+                put_number(f, b->table.rows ? (double)block_table(b)->value[c] : FF_NAN);
             }
             putc('}', f);
         }

@@ -100,7 +100,8 @@ unsigned char *ff_report_pack(const ff_report_table *t, bool raw, bool *constant
     uint64_t *bits = malloc((t->rows + 1) * sizeof *bits);
     uint32_t *column = malloc((TILE * t->rows + 1) * sizeof *column), moves[TILE];
     if (plain && bits && column) {
-        memcpy(bits, t->time, t->rows * sizeof *bits);
+        if (t->rows)
+            memcpy(bits, t->time, t->rows * sizeof *bits);
         to = put(to, bits, t->rows, 8);
         for (size_t first = 0; first < t->width; first += TILE) {
             const size_t count = t->width - first < TILE ? t->width - first : TILE;

@@ -277,6 +277,8 @@ static void safety(ff_json *json, const ff_scenario *scenario, const ff_run_safe
     ff_json_string(json, "state", ff_state_name(s->state));
     ff_json_string(json, "cause", ff_trip_name(s->cause.code));
     ff_json_string(json, "text", ff_trip_text(s->cause.code));
+    if (*ff_trip_act(s->cause.code))
+        ff_json_string(json, "act", ff_trip_act(s->cause.code));
     if (by_body) {
         ff_json_string(json, "satellite", scenario->satellite[s->cause.body].name);
         ff_json_number(json, "value", s->cause.value);

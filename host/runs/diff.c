@@ -13,15 +13,19 @@ typedef struct comparison {
     ff_run_take *take;
     void *user;
     ff_status status;
+    bool quiet; /* only counted */
+    int found;
 } comparison;
 
 static const char *leaf(const ff_node *node) {
     return !node ? "-" : node->kind == FF_NODE_SCALAR ? node->text : node->count ? "(values)" : "(none)";
 }
 
-static void report(const comparison *c, const char *kind, const char *what, const char *a, const char *b) {
+static void report(comparison *c, const char *kind, const char *what, const char *a, const char *b) {
     const ff_run_finding finding = {.kind = kind, .what = what, .a = a, .b = b};
-    c->take(c->user, &finding);
+    c->found++;
+    if (!c->quiet)
+        c->take(c->user, &finding);
 }
 
 /* What depends on the computer's speed, not on the run. */
@@ -30,7 +34,7 @@ static bool is_timing(const char *key) {
     return strcmp(key, "timing") == 0 || (n > 3 && strcmp(key + n - 3, "_ns") == 0);
 }
 
-static void compare_values(const comparison *c, const char *kind, const char *path, const ff_node *a,
+static void compare_values(comparison *c, const char *kind, const char *path, const ff_node *a,
                            const ff_node *b) {
     char below[KEY];
     if (!a || !b || a->kind != b->kind || a->kind == FF_NODE_SCALAR) {
@@ -93,8 +97,52 @@ static const char *short_hash(const char *hash, char text[16]) {
     return text;
 }
 
+static bool ends(const char *name, const char *with) {
+    const size_t n = strlen(name), m = strlen(with);
+    return n >= m && strcmp(name + n - m, with) == 0;
+}
+
+static void compare_logs(comparison *c, const char *file) {
+    char path[2][FF_FILE_PATH], what[320];
+    ff_log_difference d;
+    const ff_status status =
+        ff__run_join(path[0], c->folder[0], file) && ff__run_join(path[1], c->folder[1], file)
+            ? ff__run_compare_logs(path[0], path[1], &d)
+            : FF_ERR_IO;
+    if (status == FF_ERR_MEMORY)
+        c->status = status;
+    else if (status != FF_OK)
+        report(c, "value", file, "cannot be compared row by row", "-");
+    else if (d.rows > 0) {
+        snprintf(what, sizeof what, "%s, row %llu%s%s, the first of %llu that differ", file,
+                 (unsigned long long)d.row, *d.column ? ", " : "", d.column, (unsigned long long)d.rows);
+        report(c, "value", what, d.a, d.b);
+    }
+}
+
+/* What is in a file whose bytes differ: its line, and then its values, or nothing where only times of
+ * computing differ. */
+static void compare_file(comparison *c, const ff_node *a, const ff_node *b) {
+    char x[16], y[16];
+    void (*inside)(comparison *, const char *) = ends(a->key, "summary.json") ? compare_summaries
+                                                 : ends(a->key, "log.csv") || ends(a->key, "log.mcap")
+                                                     ? compare_logs
+                                                     : NULL;
+    comparison quiet = *c;
+    quiet.quiet = true;
+    if (inside)
+        inside(&quiet, a->key);
+    c->status = quiet.status;
+    if (inside && quiet.found == c->found)
+        return;
+    report(c, "result", a->key, short_hash(leaf(a), x), short_hash(leaf(b), y));
+    if (inside)
+        inside(c, a->key);
+}
+
 static void compare_results(comparison *c, const ff_node *a, const ff_node *b) {
     char x[16], y[16];
+    const int before = c->found;
     for (int side = 0; side < 2; side++) {
         const ff_node *here = side ? b : a, *there = side ? a : b;
         for (const ff_node *n = here ? here->child : NULL; n; n = n->next) {
@@ -102,13 +150,15 @@ static void compare_results(comparison *c, const ff_node *a, const ff_node *b) {
             if (!other)
                 report(c, "result", n->key, side ? "-" : short_hash(leaf(n), x),
                        side ? short_hash(leaf(n), y) : "-");
-            else if (side == 0 && strcmp(leaf(n), leaf(other)) != 0) {
-                const size_t length = strlen(n->key);
-                report(c, "result", n->key, short_hash(leaf(n), x), short_hash(leaf(other), y));
-                if (length >= 12 && strcmp(n->key + length - 12, "summary.json") == 0)
-                    compare_summaries(c, n->key);
-            }
+            else if (side == 0 && strcmp(leaf(n), leaf(other)) != 0 && !ends(n->key, "report.html"))
+                compare_file(c, n, other);
         }
+    }
+    for (const ff_node *n = a ? a->child : NULL; n && c->found > before;
+         n = n->next) { /* it shows the others */
+        const ff_node *other = b ? ff_node_find(b, n->key) : NULL;
+        if (other && ends(n->key, "report.html") && strcmp(leaf(n), leaf(other)) != 0)
+            compare_file(c, n, other);
     }
 }
 
@@ -117,7 +167,7 @@ static const char *member(const ff_node *node, const char *key) {
     return found && found->kind == FF_NODE_SCALAR ? found->text : "";
 }
 
-static void compare_inputs(const comparison *c, const ff_node *a, const ff_node *b) {
+static void compare_inputs(comparison *c, const ff_node *a, const ff_node *b) {
     char x[16], y[16];
     for (int side = 0; side < 2; side++) {
         const ff_node *here = side ? b : a, *there = side ? a : b;

@@ -53,11 +53,9 @@ void ff__run_remove(const char *folder, bool keep) {
 }
 
 void ff__run_sync(const char *folder) {
-    const int file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (file < 0)
-        return;
-    fsync(file); /* a file system that cannot has nothing better */
-    close(file);
+    char path[FF_FILE_PATH];
+    if (ff__run_join(path, folder, ""))
+        ff_folder_sync(path);
 }
 
 /* ---------------------------------------------------------------------------------------------- locks -- */

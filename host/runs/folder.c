@@ -17,16 +17,45 @@ static ff_outcome cannot_write(const char *path, ff_notes *notes) {
                           strerror(errno));
 }
 
-static void take_time(ff_run_folder *run) {
-    const int64_t ns = ff_clock_real();
-    const time_t seconds = (time_t)(ns / 1000000000);
-    const int milliseconds = (int)(ns / 1000000 % 1000);
+/* An ID is an instant in UTC [ms]. */
+static void put_id(int64_t ms, char id[FF_RUN_ID]) {
+    const time_t seconds = (time_t)(ms / 1000);
     struct tm t;
     gmtime_r(&seconds, &t);
-    size_t n = strftime(run->started, sizeof run->started, "%Y-%m-%dT%H:%M:%S", &t);
-    snprintf(run->started + n, sizeof run->started - n, ".%03dZ", milliseconds);
-    n = strftime(run->id, sizeof run->id, "%Y%m%d-%H%M%S", &t);
-    snprintf(run->id + n, sizeof run->id - n, "-%03d", milliseconds);
+    const size_t n = strftime(id, FF_RUN_ID, "%Y%m%d-%H%M%S", &t);
+    snprintf(id + n, FF_RUN_ID - n, "-%03d", (int)(ms % 1000));
+}
+
+/* False: not one of ours. */
+static bool get_id(const char *id, int64_t *ms) {
+    struct tm t = {0};
+    int part;
+    char again[FF_RUN_ID];
+    if (sscanf(id, "%4d%2d%2d-%2d%2d%2d-%3d", &t.tm_year, &t.tm_mon, &t.tm_mday, &t.tm_hour, &t.tm_min,
+               &t.tm_sec, &part) != 7)
+        return false;
+    t.tm_year -= 1900;
+    t.tm_mon -= 1;
+    *ms = (int64_t)timegm(&t) * 1000 + part;
+    if (*ms < 0)
+        return false;
+    put_id(*ms, again);
+    return strcmp(id, again) == 0;
+}
+
+/* IDs follow one another as the runs do, also where the clock was set back: then the new one comes right
+ * behind the newest of `base` (NULL: none to follow). */
+static void take_time(ff_run_folder *run, const char *base) {
+    int64_t ms = ff_clock_real() / 1000000, other;
+    ms = ms > 0 ? ms : 0; /* a clock before 1970 */
+    ff__run_time(ms, run->started);
+    DIR *dir = base ? opendir(base) : NULL;
+    for (const struct dirent *entry; dir && (entry = readdir(dir));)
+        if (get_id(entry->d_name, &other) && other >= ms)
+            ms = other + 1;
+    if (dir)
+        closedir(dir);
+    put_id(ms, run->id);
 }
 
 /* The results of another campaign, or of the same one with another file. */
@@ -63,7 +92,7 @@ static ff_status make_run(const char *base, ff_run_folder *run) {
     run->made = true;
     ff_status status = ff__run_lock(run->path, &run->lock, who, sizeof who);
     for (bool again = true; again && status == FF_OK;) {
-        take_time(run);
+        take_time(run, base);
         status = ff__manifest_write(run, NULL);
         again = false;
         if (status == FF_OK && (!ff__run_join(place, base, run->id) || rename(run->path, place) != 0)) {
@@ -145,7 +174,7 @@ static ff_outcome begin_own(ff_run_folder *run, ff_notes *notes) {
     if (run->resumed) {
         char id[FF_RUN_ID];
         memcpy(id, run->id, sizeof id);
-        take_time(run);
+        take_time(run, NULL);
         memcpy(run->id, id, sizeof id);
         if (ff__manifest_write(run, NULL) == FF_OK)
             return FF_DONE;
@@ -284,7 +313,7 @@ static ff_outcome begin_given(ff_run_folder *run, ff_notes *notes) {
     recover(run->shown, notes);
     ff_manifest m;
     ff_manifest_read(run->shown, &m);
-    take_time(run);
+    take_time(run, NULL);
     ff_outcome outcome = choose_place(run, &m, notes);
     if (run->resumed && *ff_manifest_text(&m, "id"))
         snprintf(run->id, sizeof run->id, "%.38s", ff_manifest_text(&m, "id"));

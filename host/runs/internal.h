@@ -22,6 +22,19 @@ bool ff__run_join(char path[FF_FILE_PATH], const char *folder, const char *name)
 void ff__run_remove(const char *folder, bool keep);
 /* Is on the disk: the names in a folder. */
 void ff__run_sync(const char *folder);
+/* Where two logs differ first. */
+typedef struct ff_log_difference {
+    uint64_t rows;    /* that differ; 0: none */
+    uint64_t row;     /* the first of them, from 1; 0: the columns themselves */
+    char column[160]; /* in it; "": only one of them has it */
+    char a[64], b[64];
+} ff_log_difference;
+
+/* log.csv or log.mcap, times of computing (timing.*) apart. FF_ERR_IO, FF_ERR_FORMAT, FF_ERR_MEMORY: not
+ * compared. */
+ff_status ff__run_compare_logs(const char *a, const char *b, ff_log_difference *difference);
+/* [ms] since 1970 as ISO 8601, in UTC. */
+void ff__run_time(int64_t ms, char text[32]);
 
 /* flock on folder/.freefloat.lock. FF_ERR_LIMIT: another process has it; who: "process 12 on host"; FF_ERR_IO
  * with errno. */

@@ -67,10 +67,12 @@ static bool describe(ff_run_entry *e) {
     return sized;
 }
 
-static int by_start(const void *a, const void *b) {
+/* An ID says when, or at least behind which other ones, a run began. */
+static int by_id(const void *a, const void *b) {
     const ff_run_entry *x = a, *y = b;
     const int names = strcmp(x->name, y->name);
-    return names ? names : strcmp(x->started, y->started);
+    const int earlier = (strcmp(y->state, "earlier") == 0) - (strcmp(x->state, "earlier") == 0);
+    return names ? names : earlier ? earlier : strcmp(x->id, y->id);
 }
 
 static bool add_name(ff_run_list *list, const char *name) {
@@ -122,7 +124,7 @@ ff_status ff_runs_list(const char *name, ff_run_list *list) {
             free(entry);
     }
     if (list->count)
-        qsort(list->entry, (size_t)list->count, sizeof *list->entry, by_start);
+        qsort(list->entry, (size_t)list->count, sizeof *list->entry, by_id);
     if (good)
         return FF_OK;
     ff_runs_free(list);

@@ -16,61 +16,16 @@ enum { MANIFEST_BYTES = 4 << 20 };
 
 /* ------------------------------------------------------------------------------------------- writing -- */
 
-/* A whole character of UTF-8 that a reader of JSON and YAML takes; its bytes, 0: none begins here. */
-static int character(const unsigned char *c) {
-    static const struct {
-        unsigned char mask, lead;
-        int bytes;
-        uint32_t least;
-    } form[] = {
-        {0x80, 0x00, 1, 0x09}, {0xE0, 0xC0, 2, 0xA0}, {0xF0, 0xE0, 3, 0x800}, {0xF8, 0xF0, 4, 0x10000}};
-    for (int f = 0; f < 4; f++) {
-        if ((*c & form[f].mask) != form[f].lead)
-            continue;
-        uint32_t code = *c & (unsigned char)~form[f].mask;
-        for (int i = 1; i < form[f].bytes; i++) {
-            if ((c[i] & 0xC0u) != 0x80u)
-                return 0;
-            code = code << 6 | (c[i] & 0x3Fu);
-        }
-        return code >= form[f].least && code != 0x7F && !(code >= 0xD800 && code < 0xE000) &&
-                       code != 0xFEFF && code < 0xFFFE + (f == 3 ? 0x100000u : 0u)
-                   ? form[f].bytes
-                   : 0;
-    }
-    return 0;
-}
-
-/* Words of the command line and names of files are any bytes: what is not text becomes '?'. */
-static void put_text(ff_json *json, const char *key, const char *value) {
-    char *text = strdup(value);
-    if (!text) {
-        json->failed = true;
-        return;
-    }
-    for (unsigned char *c = (unsigned char *)text; *c;) {
-        const int n = character(c);
-        if (n == 0)
-            *c = '?';
-        c += n ? n : 1;
-    }
-    ff_json_string(json, key, text);
-    free(text);
-}
-
 static void put_known(ff_json *json, const char *key, const char *value) {
-    if (value && *value)
-        put_text(json, key, value);
-    else
-        ff_json_string(json, key, NULL);
+    ff_json_string(json, key, value && *value ? value : NULL);
 }
 
-static void time_text(int64_t ns, char text[32]) {
-    const time_t seconds = (time_t)(ns / 1000000000);
+void ff__run_time(int64_t ms, char text[32]) {
+    const time_t seconds = (time_t)(ms / 1000);
     struct tm t;
     gmtime_r(&seconds, &t);
     const size_t n = strftime(text, 32, "%Y-%m-%dT%H:%M:%S", &t);
-    snprintf(text + n, 32 - n, ".%03dZ", (int)(ns / 1000000 % 1000));
+    snprintf(text + n, 32 - n, ".%03dZ", (int)(ms % 1000));
 }
 
 static void put_origin(ff_json *json, const ff_run_program *program) {
@@ -78,24 +33,24 @@ static void put_origin(ff_json *json, const ff_run_program *program) {
     struct utsname host = {.nodename = ""};
     uname(&host);
     ff_json_open(json, "host", '{');
-    put_text(json, "name", host.nodename);
-    put_text(json, "system", host.sysname);
-    put_text(json, "release", host.release);
-    put_text(json, "machine", host.machine);
+    ff_json_string(json, "name", host.nodename);
+    ff_json_string(json, "system", host.sysname);
+    ff_json_string(json, "release", host.release);
+    ff_json_string(json, "machine", host.machine);
     ff_json_integer(json, "process", (long long)getpid());
     ff_json_close(json, '}');
     ff_json_open(json, "program", '{');
     const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
     path[n > 0 ? n : 0] = 0;
     put_known(json, "path", path);
-    put_text(json, "version", ff_version());
+    ff_json_string(json, "version", ff_version());
     put_known(json, "commit", program ? program->commit : NULL);
     put_known(json, "build", ff_build(build));
     ff_json_close(json, '}');
     put_known(json, "folder", getcwd(path, sizeof path) ? path : NULL);
     ff_json_open(json, "arguments", '[');
     for (int i = 0; program && i < program->argc; i++)
-        put_text(json, NULL, program->argv[i]);
+        ff_json_string(json, NULL, program->argv[i]);
     ff_json_close(json, ']');
 }
 
@@ -103,8 +58,8 @@ static void put_inputs(ff_json *json, const ff_run_inputs *inputs) {
     ff_json_open(json, "inputs", '[');
     for (int i = 0; inputs && i < inputs->count; i++) {
         ff_json_open(json, NULL, '{');
-        put_text(json, "role", inputs->item[i].role);
-        put_text(json, "path", inputs->item[i].path);
+        ff_json_string(json, "role", inputs->item[i].role);
+        ff_json_string(json, "path", inputs->item[i].path);
         put_known(json, "sha256", inputs->item[i].sha256);
         ff_json_close(json, '}');
     }
@@ -127,7 +82,7 @@ static bool put_result(void *user, const char *file) {
         return false;
     }
     c->bytes += size;
-    put_text(c->json, file, text);
+    ff_json_string(c->json, file, text);
     return true;
 }
 
@@ -148,9 +103,8 @@ static ff_status replace(const char *folder, const char *text, bool sync) {
     ff_file_whole whole;
     if (!ff__run_join(path, folder, FF_RUN_MANIFEST) || ff_file_begin(path, &whole) != FF_OK)
         return FF_ERR_IO;
-    const bool good = fputs(text, whole.file) >= 0 && fflush(whole.file) == 0 &&
-                      (!sync || fsync(fileno(whole.file)) == 0 || errno == EINVAL || errno == EROFS);
-    return ff_file_end(&whole, good);
+    const bool good = fputs(text, whole.file) >= 0;
+    return sync ? ff_file_keep(&whole, good) : ff_file_end(&whole, good);
 }
 
 ff_status ff__manifest_write(const ff_run_folder *run, const ff_run_end *end) {
@@ -161,9 +115,9 @@ ff_status ff__manifest_write(const ff_run_folder *run, const ff_run_end *end) {
     ff_json_init(&json, true);
     ff_json_open(&json, NULL, '{');
     ff_json_integer(&json, "freefloat", 1);
-    put_text(&json, "id", run->id);
-    put_text(&json, "name", w->name);
-    put_text(&json, "command", w->command);
+    ff_json_string(&json, "id", run->id);
+    ff_json_string(&json, "name", w->name);
+    ff_json_string(&json, "command", w->command);
     ff_json_string(&json, "state",
                    complete       ? "complete"
                    : !end         ? "running"
@@ -173,8 +127,9 @@ ff_status ff__manifest_write(const ff_run_folder *run, const ff_run_end *end) {
     put_known(&json, "verdict", end ? end->verdict : NULL);
     if (end)
         ff_json_integer(&json, "exit_status", end->exit_status);
-    put_text(&json, "started", run->started);
-    time_text(ff_clock_real(), ended);
+    ff_json_string(&json, "started", run->started);
+    const int64_t now = ff_clock_real() / 1000000;
+    ff__run_time(now > 0 ? now : 0, ended);
     ff_json_string(&json, "ended", end ? ended : NULL);
     put_origin(&json, w->program);
     put_known(&json, "key", w->key);
@@ -200,7 +155,7 @@ ff_status ff_manifest_read(const char *folder, ff_manifest *manifest) {
 ff_status ff__manifest_read_file(const char *path, ff_manifest *manifest) {
     size_t length;
     *manifest = (ff_manifest){0};
-    const ff_status found = ff_file_read(path, MANIFEST_BYTES, &manifest->text, &length, NULL, 0);
+    const ff_status found = ff_file_read_own(path, MANIFEST_BYTES, &manifest->text, &length, NULL, 0);
     if (found != FF_OK)
         return found == FF_ERR_MEMORY || found == FF_ERR_IO ? found : FF_ERR_FORMAT;
     manifest->tree = calloc(1, sizeof *manifest->tree);

@@ -19,13 +19,13 @@ typedef struct verification {
     const ff_node *results;
 } verification;
 
-static void report(const verification *v, const char *kind, const char *what, const char *recorded,
-                   const char *found, bool good) {
+static void report_check(const verification *v, const char *kind, const char *what, const char *recorded,
+                         const char *found, bool good) {
     const ff_run_finding finding = {.kind = kind, .what = what, .a = recorded, .b = found, .good = good};
     v->take(v->user, &finding);
 }
 
-static const char *member(const ff_node *node, const char *key) {
+static const char *filled_member(const ff_node *node, const char *key) {
     const ff_node *found = ff_node_find(node, key);
     return found && found->kind == FF_NODE_SCALAR && (found->quoted || strcmp(found->text, "null") != 0)
                ? found->text
@@ -35,7 +35,7 @@ static const char *member(const ff_node *node, const char *key) {
 /* Paths stand as they were given, from the folder in which the program was started. */
 static void check_input(const verification *v, const ff_manifest *m, const ff_node *input) {
     char path[FF_FILE_PATH], hash[FF_SHA256_TEXT];
-    const char *name = member(input, "path"), *recorded = member(input, "sha256");
+    const char *name = filled_member(input, "path"), *recorded = filled_member(input, "sha256");
     uint64_t size;
     if (*name == '/')
         snprintf(path, sizeof path, "%s", name);
@@ -46,7 +46,7 @@ static void check_input(const verification *v, const ff_manifest *m, const ff_no
     const bool read = ff_sha256_file(path, false, hash, &size) == FF_OK;
     const bool same = read && strcmp(hash, recorded) == 0;
     v->out->changed += !same;
-    report(v, "input", name, recorded, read ? hash : "cannot be read", same);
+    report_check(v, "input", name, recorded, read ? hash : "cannot be read", same);
 }
 
 /* "the same bits", or what differs. loop: there is something to replay; of the ideal reference there is none,
@@ -80,16 +80,24 @@ static bool replay(const verification *v, const char *path, bool *loop, char *te
     return status == FF_OK && !result.differs && !result.cut;
 }
 
+/* A manifest is a file like any other: what it names must lie in its folder. */
+static bool is_below(const char *name) {
+    for (const char *part = name; part; part = strchr(part, '/') ? strchr(part, '/') + 1 : NULL)
+        if (*part == '/' || *part == 0 || strncmp(part, "../", 3) == 0 || strcmp(part, "..") == 0)
+            return false;
+    return true;
+}
+
 static void check_result(const verification *v, const ff_node *node) {
     char path[FF_FILE_PATH], hash[FF_SHA256_TEXT], text[1200];
     uint64_t size;
     const char *recorded = node->kind == FF_NODE_SCALAR ? node->text : "";
-    const bool read =
-        ff__run_join(path, v->folder, node->key) && ff_sha256_file(path, false, hash, &size) == FF_OK;
+    const bool read = is_below(node->key) && ff__run_join(path, v->folder, node->key) &&
+                      ff_sha256_file(path, false, hash, &size) == FF_OK;
     const bool same = read && strcmp(hash, recorded) == 0;
     v->out->checked++;
     v->out->different += !same;
-    report(v, "result", node->key, recorded, read ? hash : "cannot be read", same);
+    report_check(v, "result", node->key, recorded, read ? hash : "cannot be read", same);
     const size_t n = strlen(node->key);
     if (!read || n < 8 || strcmp(node->key + n - 8, "log.mcap") != 0)
         return;
@@ -98,14 +106,14 @@ static void check_result(const verification *v, const ff_node *node) {
     v->out->checked++;
     v->out->different += !again;
     v->out->replayed += again && loop;
-    report(v, "log", node->key, "the same bits", text, again);
+    report_check(v, "log", node->key, "the same bits", text, again);
 }
 
 /* A file that the run did not write is said, and no fault: notes, exports. */
 static bool check_other(void *user, const char *file) {
     const verification *v = user;
     if (!v->results || !ff_node_find(v->results, file))
-        report(v, "other", file, "-", "not of this run", true);
+        report_check(v, "other", file, "-", "not of this run", true);
     return true;
 }
 
@@ -115,10 +123,15 @@ ff_status ff_runs_verify(const char *folder, const ff_catalog *catalog, ff_run_t
     struct stat info;
     ff_manifest m;
     *out = (ff_run_verify){0};
+    errno = 0;
     const ff_status status = ff_manifest_read(folder, &m);
+    const int unread = errno;
     const bool moving = ff__run_join(fresh, folder, FF_RUN_NEW) && stat(fresh, &info) == 0;
     if (status == FF_ERR_MEMORY)
         return ff_refuse(status, message, size, "no memory");
+    if (status == FF_ERR_IO && unread != ENOENT && !moving)
+        return ff_refuse(FF_ERR_FORMAT, message, size, "its manifest.json cannot be read (%s)",
+                         strerror(unread));
     if (status != FF_OK)
         return ff_refuse(FF_ERR_FORMAT, message, size,
                          moving ? "a switch to a new run was cut short; the next run with --out completes it"

@@ -85,6 +85,5 @@ void ff_levels(const ff_safety_config *config, const ff_safety_memory *state, co
     level[FF_LEVEL_ACCELERATION] = fmin(ff_vec3_norm(acceleration), most->acceleration);
     level[FF_LEVEL_ANGULAR_ACCELERATION] = fmin(ff_vec3_norm(change.w) / T, most->angular_acceleration);
     if (state->seen >= 2)
-        level[FF_LEVEL_JERK] =
-            fmin(ff_vec3_norm(ff_vec3_sub(acceleration, state->acceleration_last[body])) / T, most->jerk);
+        level[FF_LEVEL_JERK] = fmin(ff_safety_jerk(state, body, acceleration, T), most->jerk);
 }

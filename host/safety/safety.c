@@ -14,9 +14,9 @@
 #define STILL_TURNS 2e-5    /* [rad] ten of them */
 
 static const struct {
-    const char *name, *unit, *text;
+    const char *name, *unit, *text, *act;
 } trips[] = {
-#define FF_TRIP_ROW(name, unit, text) {#name, unit, text},
+#define FF_TRIP_ROW(name, unit, text, act) {#name, unit, text, act},
     FF_TRIPS(FF_TRIP_ROW)
 #undef FF_TRIP_ROW
 };
@@ -31,25 +31,29 @@ const char *ff_trip_text(ff_trip_code code) {
     return (unsigned)code < FF_TRIP_CODES ? trips[code].text : "?";
 }
 
-void ff_trip_sentence(const ff_trip *trip, char *text, size_t size) {
-    char of[FF_NAME_SIZE + 16] = ""; /* axis, method, signal */
+const char *ff_trip_act(ff_trip_code code) {
+    return (unsigned)code < FF_TRIP_CODES ? trips[code].act : "";
+}
+
+void ff_trip_sentence(const ff_trip *trip, const char *satellite, char *text, size_t size) {
+    const ff_trip_code code = trip->code;
+    const char *unit = ff_trip_unit(code), *act = ff_trip_act(code);
+    char of[64] = "", how[128] = "", whose[64] = ""; /* axis, method, signal; value and limit; satellite */
     if (trip->axis)
         snprintf(of, sizeof of, "A%d: ", trip->axis);
-    if (trip->of && trip->code == FF_TRIP_CONTROLLER)
-        snprintf(of, sizeof of, "%s: ", trip->of);
+    if (trip->of && code == FF_TRIP_CONTROLLER)
+        snprintf(of, sizeof of, "%.40s: ", trip->of);
     else if (trip->of)
-        snprintf(of, sizeof of, "method '%s': ", trip->of);
-    if (trip->code == FF_TRIP_METHOD) {
-        snprintf(text, size, "%s: %s%s: %s (status %d)", ff_trip_name(trip->code), of,
-                 ff_trip_text(trip->code), ff_status_text(trip->status), (int)trip->status);
-        return;
-    }
-    if (trip->value == 0.0 && trip->limit == 0.0)
-        snprintf(text, size, "%s: %s%s", ff_trip_name(trip->code), of, ff_trip_text(trip->code));
-    else
-        snprintf(text, size, "%s: %s%s (%.6g, allowed %.6g%s%s)", ff_trip_name(trip->code), of,
-                 ff_trip_text(trip->code), trip->value, trip->limit, *ff_trip_unit(trip->code) ? " " : "",
-                 ff_trip_unit(trip->code));
+        snprintf(of, sizeof of, "method '%.40s': ", trip->of);
+    if (code == FF_TRIP_METHOD)
+        snprintf(how, sizeof how, ": %.100s (status %d)", ff_status_text(trip->status), (int)trip->status);
+    else if (trip->value != 0.0 || trip->limit != 0.0)
+        snprintf(how, sizeof how, " (%.6g, allowed %.6g%s%s)", trip->value, trip->limit, *unit ? " " : "",
+                 unit);
+    if (satellite && code > FF_TRIP_FINISHED && code != FF_TRIP_METHOD && code != FF_TRIP_RECORDER)
+        snprintf(whose, sizeof whose, ", satellite %.40s", satellite);
+    snprintf(text, size, "%s: %s%s%s%s%s%s", ff_trip_name(code), of, ff_trip_text(code), how, whose,
+             *act ? ": " : "", act);
 }
 
 ff_trip ff_trip_of_step(ff_status status, const ff_loop_state *state, int bodies, const char *method) {
@@ -240,9 +244,7 @@ static ff_trip examine(const ff_safety_config *config, const ff_safety_memory *s
         WATCH(FF_TRIP_ANGULAR_ACCELERATION, fmin(ff_vec3_norm(change.w) / T, most->angular_acceleration),
               limit->angular_acceleration);
         if (state->seen >= 2)
-            WATCH(FF_TRIP_JERK,
-                  fmin(ff_vec3_norm(ff_vec3_sub(acceleration, state->acceleration_last[i])) / T, most->jerk),
-                  limit->jerk);
+            WATCH(FF_TRIP_JERK, fmin(ff_safety_jerk(state, i, acceleration, T), most->jerk), limit->jerk);
     }
     return (ff_trip){.code = FF_TRIP_NONE};
 }
@@ -264,6 +266,7 @@ void ff_safety_remember(const ff_safety_config *config, ff_safety_memory *state,
         state->twist_last[i] = b->command.twist;
         state->force_last[i] = b->f_b.f;
     }
+    state->between_last = ff_safety_between(config, in);
     state->seen += state->seen < 3;
 }
 

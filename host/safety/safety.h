@@ -7,55 +7,55 @@
 #include "scenario/scenario.h"
 
 /* X(name, unit, text): one list feeds the enum and the names. */
-#define FF_TRIPS(X)                                                                                          \
-    X(NONE, "", "nothing")                                                                                   \
-    X(OPERATOR, "", "the operator asked for the end")                                                        \
-    X(FINISHED, "", "the run has come to its end")                                                           \
-    X(BOX, "m", "the body would come to rest outside its box")                                               \
-    X(JOINT, "deg", "a joint would leave its range")                                                         \
-    X(REACH, "m", "the arm cannot reach the pose")                                                           \
-    X(ROTATION, "deg", "a Cartesian correction turns too far")                                               \
-    X(VELOCITY, "m/s", "the robot is too fast")                                                              \
-    X(ANGULAR_VELOCITY, "rad/s", "the robot turns too fast")                                                 \
-    X(ACCELERATION, "m/s2", "the command accelerates too much")                                              \
-    X(ANGULAR_ACCELERATION, "rad/s2", "the command's rotation accelerates too much")                         \
-    X(JERK, "m/s3", "the command jerks too much")                                                            \
-    X(FORCE, "N", "the contact force is too large")                                                          \
-    X(TORQUE, "N m", "the contact torque is too large")                                                      \
-    X(SPIKE, "N", "the force jumped within one cycle")                                                       \
-    X(ENERGY, "J", "the contact has given too much energy")                                                  \
-    X(TRACKING, "m",                                                                                         \
-      "the robot does not follow its command: see its drives, override and what else moves it")              \
-    X(AGE, "s", "the sensor's sample is too old: see its power, its cable and who else reads it")            \
-    X(RANGE, "", "the sensor is saturated: see what presses on it")                                          \
-    X(FROZEN, "records", "the sensor repeats itself: switch it off and on, then check again")                \
-    X(SENSOR, "", "the sensor reports a fault: see its status word and its cable")                           \
-    X(NOT_FINITE, "", "a measured value is not finite")                                                      \
-    X(MISSED, "cycles", "too many cycles in a row without a telegram: see the network")                      \
-    X(SILENT, "s", "the robot has fallen silent")                                                            \
-    X(CLIPPED, "mm or deg", "the controller clips the correction: see the limits of its program")            \
-    X(DIVERGED, "m/s", "the loop's motion diverged")                                                         \
-    X(RECORDER, "rows", "the recorder cannot keep up or its disk is full")                                   \
-    X(START, "mm or deg", "the robot does not stand where the run begins: bring it there, then check again") \
-    X(KINEMATICS, "mm or deg", "the axes and the tool pose do not agree")                                    \
-    X(STANDSTILL, "mm", "the robot moves before motion is commanded")                                        \
-    X(BIAS, "N", "the sensor's reading at rest is too large or too noisy")                                   \
-    X(NO_GO, "", "this delay, contact and speed are not safe together")                                      \
-    X(PUSH, "", "the sensor's axes are not as the scenario says")                                            \
-    X(WEIGHT, "", "the mock-up's weight could not be identified")                                            \
-    X(ZERO, "N",                                                                                             \
-      "the reading at rest has changed since the check: see what touches the mock-up, then check again")     \
-    X(DELAY, "cycles", "the robot's delay is not the scenario's")                                            \
-    X(AXIS, "deg/s", "an axis would have to be faster than it can")                                          \
-    X(RESTART, "cycles", "the controller's program has begun again: start from the check")                   \
-    X(STANDS, "m", "the robot stands still against a moving command: see its drives and override")           \
-    X(LATE, "cycles", "the controller calls our answers late: see the computer and the network")             \
-    X(LAG, "m", "the limits keep the robot behind the satellite: widen them or slow the motion")             \
-    X(METHOD, "", "the method has failed")                                                                   \
-    X(CONTROLLER, "", "the controller does not move its robot any more: see its pendant")
+/* clang-format off */
+#define FF_TRIPS(X) \
+    X(NONE, "", "nothing", "") \
+    X(OPERATOR, "", "the operator asked for the end", "") \
+    X(FINISHED, "", "the run has come to its end", "") \
+    X(BOX, "m", "the body would come to rest outside its box", "slow the motion, or start farther from that side") \
+    X(JOINT, "deg", "a joint would leave its range", "choose another start, tool or base") \
+    X(REACH, "m", "the arm cannot reach the pose", "bring the start closer to the robot's base") \
+    X(ROTATION, "deg", "a Cartesian correction turns too far", "turn less, or use channel axes") \
+    X(VELOCITY, "m/s", "the robot is too fast", "see what accelerated the satellite, or start slower") \
+    X(ANGULAR_VELOCITY, "rad/s", "the robot turns too fast", "see what accelerated the satellite, or start slower") \
+    X(ACCELERATION, "m/s2", "the command accelerates too much", "see the force and the contact's stiffness, or start slower") \
+    X(ANGULAR_ACCELERATION, "rad/s2", "the command's rotation accelerates too much", "see the torque and its lever, or start slower") \
+    X(JERK, "m/s3", "the command jerks too much", "see the force and the contact's stiffness, or start slower") \
+    X(FORCE, "N", "the contact force is too large", "compare the contact's stiffness with the scenario, or start slower") \
+    X(TORQUE, "N m", "the contact torque is too large", "see where the contact touches, or start slower") \
+    X(SPIKE, "N", "the force jumped within one cycle", "see the sensor, its cable and what struck the mock-up") \
+    X(ENERGY, "J", "the contact has given too much energy", "compare delay and stiffness with the scenario, or change the method") \
+    X(TRACKING, "m", "the robot does not follow its command", "see its drives, override and what else moves it") \
+    X(AGE, "s", "the sensor's sample is too old", "see its power, its cable and who else reads it") \
+    X(RANGE, "", "the sensor is saturated", "see what presses on it") \
+    X(FROZEN, "records", "the sensor repeats itself", "switch it off and on, then check again") \
+    X(SENSOR, "", "the sensor reports a fault", "see its status word and its cable") \
+    X(NOT_FINITE, "", "a measured value is not finite", "see the device that sent it, then check again") \
+    X(MISSED, "cycles", "too many cycles in a row without a telegram", "see the network") \
+    X(SILENT, "s", "the robot has fallen silent", "see its controller's messages and the network") \
+    X(CLIPPED, "mm or deg", "the controller clips the correction", "see the limits of its program") \
+    X(DIVERGED, "m/s", "the loop's motion diverged", "compare delay and stiffness with the scenario, or change the method") \
+    X(RECORDER, "rows", "the recorder cannot keep up or its disk is full", "free the disk, or record less") \
+    X(START, "mm or deg", "the robot does not stand where the run begins", "bring it there, then check again") \
+    X(KINEMATICS, "mm or deg", "the axes and the tool pose do not agree", "compare tool and base on the controller with the scenario") \
+    X(STANDSTILL, "mm", "the robot moves before motion is commanded", "see what moves it, then check again") \
+    X(BIAS, "N", "the sensor's reading at rest is too large or too noisy", "see what touches the mock-up, and the sensor's cable") \
+    X(NO_GO, "", "this delay, contact and speed are not safe together", "shorten the delay, soften the contact or start slower") \
+    X(PUSH, "", "the sensor's axes are not as the scenario says", "see its mount, its cable and the keys of sensor") \
+    X(WEIGHT, "", "the mock-up's weight could not be identified", "see gravity, the mock-up's mass and what touches it") \
+    X(ZERO, "N", "the reading at rest has changed since the check", "see what touches the mock-up, then check again") \
+    X(DELAY, "cycles", "the robot's delay is not the scenario's", "correct robot.delay, then check again") \
+    X(AXIS, "deg/s", "an axis would have to be faster than it can", "start slower, or away from where the arm is stretched") \
+    X(RESTART, "cycles", "the controller's program has begun again", "start from the check") \
+    X(STANDS, "m", "the robot stands still against a moving command", "see its drives and override") \
+    X(LATE, "cycles", "the controller calls our answers late", "see the computer and the network") \
+    X(LAG, "m", "the limits keep the robot behind the satellite", "widen them or slow the motion") \
+    X(METHOD, "", "the method has failed", "see its settings, or change the method") \
+    X(CONTROLLER, "", "the controller does not move its robot any more", "see its pendant")
+/* clang-format on */
 
 typedef enum ff_trip_code {
-#define FF_TRIP_ENUM(name, unit, text) FF_TRIP_##name,
+#define FF_TRIP_ENUM(name, unit, text, act) FF_TRIP_##name,
     FF_TRIPS(FF_TRIP_ENUM)
 #undef FF_TRIP_ENUM
         FF_TRIP_CODES
@@ -63,7 +63,8 @@ typedef enum ff_trip_code {
 
 const char *ff_trip_name(ff_trip_code code); /* "BOX" */
 const char *ff_trip_unit(ff_trip_code code);
-const char *ff_trip_text(ff_trip_code code); /* a sentence */
+const char *ff_trip_text(ff_trip_code code); /* the cause, a sentence */
+const char *ff_trip_act(ff_trip_code code);  /* what to do about it; "": nothing */
 
 typedef struct ff_trip {
     ff_trip_code code;
@@ -74,8 +75,11 @@ typedef struct ff_trip {
     const char *of;   /* name of the method, of the controller's signal; NULL: none is meant */
 } ff_trip;
 
-/* "FORCE: the contact force is too large (81.2, allowed 60 N)". */
-void ff_trip_sentence(const ff_trip *trip, char *text, size_t size);
+enum { FF_TRIP_SENTENCE = 320 }; /* room for any sentence, but for names beyond 40 letters: they are cut */
+
+/* "FORCE: the contact force is too large (81.2, allowed 60 N), satellite client: compare ...". `satellite` is
+ * the name of trip->body's, NULL: not named; nor is it where the cause is not one body's. */
+void ff_trip_sentence(const ff_trip *trip, const char *satellite, char *text, size_t size);
 /* A step of the loop that failed, status < 0: DIVERGED with the fastest satellite's speed before it, or, if
  * the method says so, METHOD with its status. `method` is its name, lent. */
 ff_trip ff_trip_of_step(ff_status status, const ff_loop_state *state, int bodies, const char *method);
@@ -149,9 +153,17 @@ typedef struct ff_safety_memory {
     ff_vec3 force_last[FF_MAX_BODIES];
     ff_twist twist_last[FF_MAX_BODIES];
     ff_vec3 acceleration_last[FF_MAX_BODIES];
+    double between_last;         /* [s] of which those accelerations are the means */
     int seen;                    /* cycles of motion, up to 3: differences need neighbours */
     bool touched[FF_MAX_BODIES]; /* by the last valid force */
 } ff_safety_memory;
+
+/* [m/s3] from two neighbouring means of the acceleration: they are apart by half of the time of each. */
+static inline double ff_safety_jerk(const ff_safety_memory *memory, int body, ff_vec3 acceleration,
+                                    double between) {
+    return ff_vec3_norm(ff_vec3_sub(acceleration, memory->acceleration_last[body])) /
+           (0.5 * (between + memory->between_last));
+}
 
 /* The first limit that a sample of a moving robot breaks, most telling first; NONE: none. */
 ff_trip ff_safety_examine(const ff_safety_config *config, const ff_safety_memory *memory,

@@ -344,6 +344,7 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
         set_mount(scenario, satellite, &body->mount);
         if (satellite->robot.kind == FF_ROBOT_JOINTS) {
             body->elastic = true;
+            world->body[i].yields = true;
             ff_arm_default(FF_ARM_KR16, &body->arm);
             body->arm.base = satellite->robot.base;
             body->arm.tool = satellite->robot.tool;

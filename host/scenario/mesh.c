@@ -8,12 +8,12 @@
 
 enum { VERTICES = 65535, SLOTS = 1 << 17, FACE = 64 };
 
-typedef struct builder {
+typedef struct shaper {
     ff_mesh *mesh;
     uint32_t *slot; /* hash of vertices: number + 1 */
     char *message;
     size_t size;
-} builder;
+} shaper;
 
 static uint32_t hash(const float v[3]) {
     uint32_t bits[3], h = 2166136261u;
@@ -24,7 +24,7 @@ static uint32_t hash(const float v[3]) {
 }
 
 /* Number of the vertex, a new one if it was not there; negative: too many. */
-static int vertex_of(builder *b, const float given[3]) {
+static int vertex_of(shaper *b, const float given[3]) {
     float v[3];
     for (int i = 0; i < 3; i++)
         v[i] = given[i] + 0.0f; /* one zero */
@@ -43,7 +43,7 @@ static int vertex_of(builder *b, const float given[3]) {
     }
 }
 
-static ff_status triangle(builder *b, float corner[3][3]) {
+static ff_status triangle(shaper *b, float corner[3][3]) {
     ff_mesh *m = b->mesh;
     if (m->triangles == FF_MESH_TRIANGLES)
         return ff_refuse(FF_ERR_LIMIT, b->message, b->size, "more than 20000 triangles");
@@ -67,7 +67,7 @@ static uint32_t little(const unsigned char *p) {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-static ff_status binary_stl(builder *b, const unsigned char *bytes, size_t count) {
+static ff_status binary_stl(shaper *b, const unsigned char *bytes, size_t count) {
     ff_status status = FF_OK;
     for (size_t t = 0; t < count && !status; t++) {
         float corner[3][3];
@@ -118,7 +118,7 @@ static const char *word(const char *line, const char *name) {
     return strncmp(line, name, n) == 0 && (line[n] == ' ' || line[n] == '\t') ? line + n : NULL;
 }
 
-static ff_status text_stl(builder *b, const char *text) {
+static ff_status text_stl(shaper *b, const char *text) {
     float corner[3][3];
     int have = 0;
     for (const char *line = text; line; line = strchr(line, '\n') ? strchr(line, '\n') + 1 : NULL) {
@@ -139,7 +139,7 @@ static ff_status text_stl(builder *b, const char *text) {
 }
 
 /* The vertices of an OBJ file as they stand, for its faces. */
-static ff_status obj(builder *b, const char *text) {
+static ff_status obj(shaper *b, const char *text) {
     size_t count = 0, capacity = 1024;
     float(*v)[3] = malloc(capacity * sizeof *v);
     ff_status status = v ? FF_OK : FF_ERR_MEMORY;
@@ -199,7 +199,7 @@ static ff_status obj(builder *b, const char *text) {
 ff_status ff_mesh_parse(const unsigned char *bytes, size_t length, ff_mesh *mesh, char *message,
                         size_t size) {
     *mesh = (ff_mesh){0};
-    builder b = {mesh, calloc(SLOTS, sizeof *b.slot), message, size};
+    shaper b = {mesh, calloc(SLOTS, sizeof *b.slot), message, size};
     mesh->vertex = malloc((size_t)VERTICES * 3 * sizeof *mesh->vertex);
     mesh->index = malloc((size_t)FF_MESH_TRIANGLES * 3 * sizeof *mesh->index);
     char *text = malloc(length + 1);

@@ -143,9 +143,10 @@ bool ff_reader_number(ff_reader *r, const ff_node *node, const ff_key *key, doub
             plain ? "'" : "", plain ? ff_show(node->text).text : ff_node_kind_text(node), plain ? "'" : "",
             *range ? " " : "", range, *unit ? " [" : "", unit, *unit ? "]" : "");
     }
-    if (!in_range || (*value != 0.0 && fabs(*value) < 1e-307))
-        return ff_reader_fail(r, node->place, "%s is %s, allowed: a number of size 1e-307 to 1e308", key->key,
-                              ff_show(node->text).text);
+    const bool divides = key->range == FF_RANGE_POSITIVE && *value > 0.0;
+    if (!in_range || fabs(*value) > FF_NUMBER_MOST || (divides && *value < FF_NUMBER_LEAST))
+        return ff_reader_fail(r, node->place, "%s is %s, allowed: a number of size " FF_NUMBER_SIZES,
+                              key->key, ff_show(node->text).text);
     const bool inside = key->range == FF_RANGE_POSITIVE       ? *value > 0.0
                         : key->range == FF_RANGE_NOT_NEGATIVE ? *value >= 0.0
                         : key->range == FF_RANGE_ACUTE        ? *value > 0.0 && *value < FF_PI / 2
@@ -199,10 +200,7 @@ bool ff_reader_text(ff_reader *r, const ff_node *node, const char *what, char *t
         return ff_reader_fail(r, node->place, "%s must be text, not %s, allowed: 1 to %zu bytes", what,
                               node->kind == FF_NODE_SCALAR ? "empty" : ff_node_kind_text(node), size - 1);
     const size_t length = strlen(node->text);
-    bool printable = length > 0 && length < size;
-    for (const char *c = node->text; *c && printable; c++)
-        printable = (unsigned char)*c >= 0x20 && *c != 0x7f;
-    if (!printable)
+    if (length == 0 || length >= size || !ff_shown_text(node->text))
         return ff_reader_fail(r, node->place, "%s is '%s', allowed: 1 to %zu bytes of printable text", what,
                               ff_show(node->text).text, size - 1);
     memcpy(text, node->text, length + 1);
@@ -211,10 +209,9 @@ bool ff_reader_text(ff_reader *r, const ff_node *node, const char *what, char *t
 
 bool ff_reader_name(ff_reader *r, ff_place place, const char *what, const char *name) {
     const size_t length = strlen(name);
-    bool good = length > 0 && length < FF_NAME_SIZE && name[0] != ' ' && name[length - 1] != ' ' &&
-                name[strspn(name, "0123456789")] != 0;
-    for (const char *c = name; *c && good; c++)
-        good = (unsigned char)*c >= 0x20 && *c != 0x7f && !strchr("./,=:\"\\", *c);
+    const bool good = length > 0 && length < FF_NAME_SIZE && name[0] != ' ' && name[length - 1] != ' ' &&
+                      name[strspn(name, "0123456789")] != 0 && !name[strcspn(name, "./,=:\"\\")] &&
+                      ff_shown_text(name);
     if (!good)
         return ff_reader_fail(
             r, place,

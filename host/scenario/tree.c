@@ -8,6 +8,8 @@
 
 #include <yaml.h>
 
+#include "text/message.h"
+
 struct ff_tree_block {
     struct ff_tree_block *next;
     size_t used, size;
@@ -44,17 +46,15 @@ ff_shown ff_show(const char *text) {
     ff_shown shown;
     const size_t room = sizeof shown.text - 4;
     size_t n = 0;
-    for (; text[n] && n < room; n++) {
-        const unsigned char c = (unsigned char)text[n];
-        shown.text[n] = c < 0x20 || c == 0x7f ? '?' : text[n];
-    }
-    if (text[n]) {
-        while (n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80) /* never cut a character */
-            n--;
-        memcpy(shown.text + n, "...", 3);
-        n += 3;
-    }
+    for (; text[n] && n < room; n++)
+        shown.text[n] = text[n];
+    const bool more = text[n];
+    while (more && n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80) /* never cut a character */
+        n--;
     shown.text[n] = 0;
+    ff_flatten(shown.text);
+    if (more)
+        memcpy(shown.text + n, "...", 4);
     return shown;
 }
 
@@ -105,16 +105,9 @@ static ff_status check_text(const char *text, size_t length, const char *argumen
     ff_place place = {1, 1, argument};
     for (size_t i = 0; i < length;) {
         const unsigned char c = s[i];
-        const size_t n = c < 0x80 ? 1 : (c & 0xe0) == 0xc0 ? 2 : (c & 0xf0) == 0xe0 ? 3 : 4;
-        uint32_t code = n == 1 ? c : n == 2 ? c & 0x1fu : n == 3 ? c & 0x0fu : c & 0x07u;
-        bool good = n < 4 || (c & 0xf8) == 0xf0;
-        good = good && !(n == 1 && c >= 0x80) && i + n <= length;
-        for (size_t j = 1; good && j < n; j++) {
-            good = (s[i + j] & 0xc0) == 0x80;
-            code = code << 6 | (s[i + j] & 0x3fu);
-        }
-        static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-        if (!good || code < least[n] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+        uint32_t code = c;
+        const size_t n = c < 0x80 ? 1 : ff_utf8(text + i, length - i, &code);
+        if (n == 0)
             return fault(error, place, "the text is not UTF-8 (byte 0x%02x), allowed: a YAML text file", c);
         if ((code < 0x20 && code != '\t' && code != '\n' && code != '\r') ||
             (code >= 0x7f && code < 0xa0 && code != 0x85) || code == 0xfffe || code == 0xffff ||

@@ -104,9 +104,7 @@ static bool read_name(const reader *r, const xmlNode *node, const char *attribut
     bool found = false;
     if (!read_attribute(r, node, attribute, text, FF_URDF_NAME, &found))
         return false;
-    bool good = found && *text;
-    for (const char *c = text; found && *c && good; c++)
-        good = (unsigned char)*c >= 0x20 && *c != 0x7f && !strchr(",=\"\\", *c);
+    const bool good = found && *text && !text[strcspn(text, ",=\"\\")] && ff_shown_text(text);
     if (!found)
         return ff_refuse_at(&r->to, r->xml->line(node), "<%s> lacks %s, allowed: %s=\"...\"", name_of(node),
                             attribute, attribute);
@@ -129,9 +127,9 @@ static bool read_numbers(const reader *r, const xmlNode *node, const char *name,
         bool in_range = true;
         double one = 0.0;
         *end = 0;
-        if (!ff_number_parse(at, &one, &in_range) || !in_range)
+        if (!ff_number_parse(at, &one, &in_range) || !in_range || fabs(one) > FF_NUMBER_MOST)
             return ff_refuse_at(&r->to, r->xml->line(node),
-                                "%s of <%s> is '%s', allowed: %s of size 1e-307 to 1e308", name,
+                                "%s of <%s> is '%s', allowed: %s of size " FF_NUMBER_SIZES, name,
                                 name_of(node), ff_show(at).text, count == 1 ? "a number" : "numbers");
         *end = after;
         if (have < count)

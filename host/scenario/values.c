@@ -247,7 +247,7 @@ static bool is_library(const ff_reader *r, const ff_section *section, const ff_n
 }
 
 /* Every key of the map must be one of the section and belong to its kind. */
-static bool check_keys(ff_reader *r, const ff_node *node, const ff_section *section, int kind,
+static bool known_keys(ff_reader *r, const ff_node *node, const ff_section *section, int kind,
                        const char *kind_word) {
     bool good = true;
     for (const ff_node *child = node->child; child; child = child->next) {
@@ -310,7 +310,7 @@ bool ff__read_section(ff_reader *r, const ff_node *node, const ff_section *secti
         if (kind >= 0)
             kind_word = kind_key->words[kind];
     }
-    bool good = check_keys(r, node, section, kind, kind_word);
+    bool good = known_keys(r, node, section, kind, kind_word);
     for (int i = 0; i < section->keys && (good || ff_reader_all(r)); i++) {
         const ff_key *key = &section->key[i];
         if (key->own && !belongs(key, kind))

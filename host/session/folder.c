@@ -17,7 +17,8 @@ ff_outcome ff_session_make_folder(const char *path, ff_notes *notes) {
 ff_outcome ff_session_write(const char *folder, const char *name, const char *text, ff_notes *notes) {
     char path[FF_FILE_PATH];
     snprintf(path, sizeof path, "%s/%s", folder, name);
-    if (ff_file_replace(path, text) == FF_OK)
+    ff_file_whole whole; /* synced with all of the run */
+    if (ff_file_begin(path, &whole) == FF_OK && ff_file_end(&whole, fputs(text, whole.file) >= 0) == FF_OK)
         return FF_DONE;
     return ff_notes_error(notes, FF_FAILED, "%s: cannot be written (%s)", path, strerror(errno));
 }

@@ -4,11 +4,28 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+
+/* A library's path may have a comma or colon: it goes as far as a file of that name is there. 0: none is. */
+static size_t path_length(const char *text, size_t length) {
+    char path[sizeof((ff_variant *)0)->method];
+    struct stat info;
+    size_t found = 0;
+    for (size_t n = 0; n < length && n < sizeof path - 1;) {
+        path[n] = text[n];
+        path[++n] = 0;
+        if ((n == length || text[n] == ':' || text[n] == ',') && strchr(path, '/') &&
+            stat(path, &info) == 0 && S_ISREG(info.st_mode))
+            found = n;
+    }
+    return found;
+}
 
 bool ff_variant_parse(const char *text, size_t length, const ff_catalog *catalog, ff_variant *variant,
                       char *message, size_t size) {
     *variant = (ff_variant){0};
-    const char *const colon = memchr(text, ':', length);
+    const size_t path = path_length(text, length);
+    const char *const colon = memchr(text + path, ':', length - path);
     size_t n = colon ? (size_t)(colon - text) : length;
     if (n == 0 || n >= sizeof variant->method) {
         snprintf(message, size, "'%.*s' is not a method; example: direct,tdpa:reading=printed", (int)length,
@@ -21,6 +38,7 @@ bool ff_variant_parse(const char *text, size_t length, const ff_catalog *catalog
     const char *const name = ff_scenario_method_word(catalog, variant->method, why, sizeof why);
     if (!name) {
         snprintf(message, size, "method library %s: %s", variant->method, why);
+        snprintf(variant->why, sizeof variant->why, "%s", why);
         return false;
     }
     if (snprintf(variant->label, sizeof variant->label, "%s%.*s", name, (int)(length - n), text + n) >=
@@ -46,7 +64,7 @@ bool ff_variant_parse(const char *text, size_t length, const ff_catalog *catalog
 int ff_variants_parse(const char *list, const ff_catalog *catalog, ff_variant *variants, ff_notes *notes) {
     int count = 0;
     for (const char *c = list;; c++) {
-        const size_t n = strcspn(c, ",");
+        const size_t path = path_length(c, strlen(c)), n = path + strcspn(c + path, ",");
         if (count == FF_MAX_VARIANTS) {
             ff_notes_error(notes, FF_REFUSED, "--methods: more than %d variants", FF_MAX_VARIANTS);
             return -1;
@@ -54,7 +72,9 @@ int ff_variants_parse(const char *list, const ff_catalog *catalog, ff_variant *v
         char message[2048];
         if (!ff_variant_parse(c, n, catalog, &variants[count], message, sizeof message)) {
             ff_notes_error(notes, FF_REFUSED, "--methods: %s", message);
-            return -1;
+            if (!*variants[count].why || n >= sizeof variants[count].label)
+                return -1;
+            snprintf(variants[count].label, sizeof variants[count].label, "%.*s", (int)n, c);
         }
         for (int i = 0; i < count; i++)
             if (strcmp(variants[i].label, variants[count].label) == 0) {
@@ -83,12 +103,26 @@ ff_outcome ff_variant_load(ff_session *session, const char *file, const ff_varia
     return outcome;
 }
 
-void ff_comparison_refuse(ff_comparison *comparison, const ff_session *session) {
+static void add_refused(ff_comparison *comparison, const char *label, const char *why) {
     ff_variant_refusal *r = &comparison->refused[comparison->refusals++];
-    const char *why = *session->refusal ? session->refusal : session->run.message;
     const char *end = strncmp(why, "--method ", 9) == 0 ? strstr(why, ": ") : NULL; /* the label says it */
-    memcpy(r->label, session->label, sizeof r->label);
+    snprintf(r->label, sizeof r->label, "%s", label);
     snprintf(r->why, sizeof r->why, "%s", end ? end + 2 : why);
+}
+
+void ff_comparison_refuse(ff_comparison *comparison, const ff_session *session) {
+    add_refused(comparison, session->label, *session->refusal ? session->refusal : session->run.message);
+}
+
+/* The file is good under its own method: what was wrong is the variant's. */
+static bool is_good(const char *file, const ff_scenario_options *common) {
+    ff_session *session = malloc(sizeof *session);
+    const bool good = session && ff_session_load(session, file, common, NULL) == FF_DONE;
+    if (good)
+        ff_session_close(session);
+    else
+        free(session);
+    return good;
 }
 
 ff_outcome ff_comparison_open(const char *file, const ff_variant *variant, int count,
@@ -97,6 +131,11 @@ ff_outcome ff_comparison_open(const char *file, const ff_variant *variant, int c
     *out = (ff_comparison){0};
     ff_notes notes;
     for (int i = 0; i < count; i++) {
+        if (*variant[i].why) { /* its line was said */
+            add_refused(out, variant[i].label, variant[i].why);
+            out->mistaken = true;
+            continue;
+        }
         ff_session *session = malloc(sizeof *session);
         ff_notes_clear(&notes);
         const ff_outcome outcome = session ? ff_variant_load(session, file, &variant[i], common, &notes)
@@ -107,10 +146,13 @@ ff_outcome ff_comparison_open(const char *file, const ff_variant *variant, int c
             continue;
         }
         const bool unsupported = outcome == FF_REFUSED && session->run.status == FF_ERR_UNSUPPORTED;
-        if (unsupported)
+        const bool forgiven = unsupported || (outcome == FF_REFUSED && session->run.status != FF_ERR_MEMORY &&
+                                              is_good(file, common));
+        if (forgiven)
             ff_comparison_refuse(out, session);
+        out->mistaken = out->mistaken || !unsupported;
         free(session);
-        if (!unsupported)
+        if (!forgiven)
             return outcome;
     }
     if (out->count == 0)

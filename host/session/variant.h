@@ -12,13 +12,15 @@ typedef struct ff_variant {
     char method[1024];              /* or the path of its library */
     char set[FF_VARIANT_SETS][160]; /* full paths */
     int sets;
+    char why[600]; /* its library cannot be loaded; "": it can */
 } ff_variant;
 
 /* "tdpa:reading=printed". False and one sentence: neither a method nor a library, too long, or its keys have
  * another form. */
 bool ff_variant_parse(const char *text, size_t length, const ff_catalog *catalog, ff_variant *variant,
                       char *message, size_t size);
-/* Splits "direct,tdpa:reading=printed" into up to FF_MAX_VARIANTS. Returns the count, or -1 and one line. */
+/* Splits "direct,tdpa:reading=printed" into up to FF_MAX_VARIANTS. Returns the count, or -1 and one line; one
+ * whose library cannot be loaded counts, with its reason. */
 int ff_variants_parse(const char *list, const ff_catalog *catalog, ff_variant *variants, ff_notes *notes);
 /* Loads the file with the common overrides (up to FF_LOG_MAX_SETS) and then the variant's; the strings of
  * both stay the caller's as long as the session. FF_REFUSED. */
@@ -36,12 +38,13 @@ typedef struct ff_comparison {
     ff_session *session[FF_MAX_VARIANTS];
     int refusals;
     ff_variant_refusal refused[FF_MAX_VARIANTS];
+    bool mistaken; /* one of these is the caller's mistake: no such method, a setting that is wrong */
 } ff_comparison;
 
 /* Loads every variant before any runs; `show` is given the notes of each in turn. One whose method cannot run
- * this scenario (an arm, a relative frame, kinds of contacts) is refused after its line, and the others are
- * compared. FF_REFUSED: the scenario itself or a variant's settings, all of them, or an emulation; FF_FAILED:
- * memory. Close in any case. */
+ * this scenario (an arm, a relative frame, kinds of contacts), is none or has wrong settings is refused after
+ * its line, and the others are compared. FF_REFUSED: the scenario itself, all of them, or an emulation;
+ * FF_FAILED: memory. Close in any case. */
 ff_outcome ff_comparison_open(const char *file, const ff_variant *variant, int count,
                               const ff_scenario_options *common, ff_comparison *out,
                               void (*show)(const ff_notes *notes));

@@ -133,7 +133,7 @@ static ff_status judge(work *w, const ff_method *method, ff_delay_case *out, cha
     ff_run(w->copy, &options, &run);
     out->status = run.status;
     if (message && run.status < 0)
-        snprintf(message, size, "%s", run.message);
+        snprintf(message, size, "%.*s", (int)size - 1, run.message);
     ff_metrics_finish(&metrics, &w->ideal, run.status);
     for (int n = 0; n < metrics.episodes; n++)
         if (metrics.episode[n].contact == w->first) {

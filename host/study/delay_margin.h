@@ -58,7 +58,7 @@ typedef struct ff_delay_method {
     ff_delay_case now;                        /* with the scenario's own delay */
     double largest_delay; /* [s] up to which all delays tried keep the requirements; FF_NAN: none does */
     bool at_least;        /* even delay_max does */
-    char message[256];    /* why it could not run */
+    char message[400];    /* why it could not run */
 } ff_delay_method;
 
 typedef struct ff_delay_cell {

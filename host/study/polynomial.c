@@ -1,6 +1,6 @@
 #include "study/contact_stability.h"
 
-static const double complex J = (double complex)I; /* double: the macro is a float */
+static const double complex imaginary = (double complex)I; /* double: the macro is a float */
 
 enum { DEGREE_MAX = 12, STEPS_MAX = 200 };
 /* What the evaluation itself may err by, of the sum of its terms: 2 DEGREE_MAX sqrt(5) 2^-53. An iterate that
@@ -40,7 +40,7 @@ static bool laguerre(size_t n, const double complex *c, double complex *root) {
         const double complex denominator = cabs(plus) > cabs(minus) ? plus : minus;
         const double complex dx = cabs(denominator) > 0.0
                                       ? degree / denominator
-                                      : (1.0 + size) * (cos((double)step) + J * sin((double)step));
+                                      : (1.0 + size) * (cos((double)step) + imaginary * sin((double)step));
         const double complex next = step % 10 ? s - dx : s - fraction[(step / 10) % 8] * dx;
         if (next == s) {
             *root = s;
@@ -68,7 +68,7 @@ ff_status ff_polynomial_roots(size_t n, const double *c, double complex *root) {
         if (!laguerre(degree, rest, &s)) {
             /* close to c_0 + c_n s^n the origin is a point of symmetry, which the iteration leaves and comes
              * back to: then from the mean size of the roots, beside every axis of symmetry */
-            s = pow(cabs(rest[0] / rest[degree]), 1.0 / (double)degree) * (cos(1.0) + J * sin(1.0));
+            s = pow(cabs(rest[0] / rest[degree]), 1.0 / (double)degree) * (cos(1.0) + imaginary * sin(1.0));
             if (!laguerre(degree, rest, &s))
                 return FF_ERR_CONVERGENCE;
         }

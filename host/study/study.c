@@ -58,7 +58,8 @@ ff_status ff_delay_margin_write_html(const ff_scenario *scenario, const ff_delay
     ff_delay_margin_sentence(scenario, out, lead, sizeof lead);
     const bool go = strncmp(lead, "GO", 2) == 0;
     ff_study study;
-    ff_study_open(&study, go ? FF_STUDY_GOOD : FF_STUDY_BAD, go ? "Go" : "No go", lead);
+    const char *reason = strstr(lead, ": "); /* the word stands before it on the page */
+    ff_study_open(&study, go ? FF_STUDY_GOOD : FF_STUDY_BAD, go ? "Go" : "No go", reason ? reason + 2 : lead);
     static const char *const heads[] = {"Method", "#Rebound", "#Peak force over ideal", "#Largest delay (ms)",
                                         "Requirements now"};
     ff_study_table(&study, "Methods", false, heads, 5);

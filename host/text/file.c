@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -115,6 +116,13 @@ ff_status ff_file_read(const char *path, size_t limit, char **text, size_t *leng
         return read_input(limit, text, length, why, size);
     if (!allowed(path))
         return ff_refuse(FF_ERR_IO, why, size, "there is no such file in the scenario's folder (--sandbox)");
+    return ff_file_read_own(path, limit, text, length, why, size);
+}
+
+ff_status ff_file_read_own(const char *path, size_t limit, char **text, size_t *length, char *why,
+                           size_t size) {
+    *text = NULL;
+    *length = 0;
     const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (file < 0)
         return ff_refuse(FF_ERR_IO, why, size, "%s", strerror(errno));
@@ -131,6 +139,35 @@ ff_status ff_file_read(const char *path, size_t limit, char **text, size_t *leng
     return status;
 }
 
+/* A name that is not a file of its own - a link, a pipe, a second name of something else - is not followed:
+ * it goes. One writer: the lock ends with its process, and it is asked for what stands there once it is held,
+ * since the former writer may have renamed it meanwhile. */
+static int open_part(const char *part) {
+    for (;;) {
+        struct stat info, there;
+        const int file = open(part, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
+        const bool odd = file < 0 ? errno == ELOOP || errno == ENXIO
+                                  : fstat(file, &info) == 0 && (!S_ISREG(info.st_mode) || info.st_nlink > 1);
+        if (file < 0 && !odd)
+            return -1;
+        if (!odd && flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+            close(file);
+            errno = EBUSY;
+            return -1;
+        }
+        const bool own =
+            !odd && stat(part, &there) == 0 && info.st_ino == there.st_ino && info.st_dev == there.st_dev;
+        if (own && ftruncate(file, 0) == 0)
+            return file;
+        const int error = errno;
+        if (file >= 0)
+            close(file);
+        errno = error;
+        if (own || (odd && unlink(part) != 0))
+            return -1;
+    }
+}
+
 ff_status ff_file_begin(const char *path, ff_file_whole *whole) {
     const char *slash = strrchr(path, '/');
     const int folder = slash ? (int)(slash - path) + 1 : 0;
@@ -140,7 +177,12 @@ ff_status ff_file_begin(const char *path, ff_file_whole *whole) {
         return FF_ERR_SIZE;
     snprintf(whole->path, sizeof whole->path, "%s", path);
     errno = 0;
-    whole->file = fopen(whole->part, "w");
+    const int file = open_part(whole->part);
+    whole->file = file >= 0 ? fdopen(file, "w") : NULL;
+    if (file >= 0 && !whole->file) {
+        close(file);
+        errno = ENOMEM;
+    }
     return whole->file ? FF_OK : FF_ERR_IO;
 }
 
@@ -154,28 +196,55 @@ static bool is_own(const ff_file_whole *whole) {
     return false;
 }
 
-ff_status ff_file_end(ff_file_whole *whole, bool good) {
+/* Closed before it is renamed, since that is when some file systems tell of a failure; locked until after it.
+ */
+static ff_status end(ff_file_whole *whole, bool good, bool keep) {
     if (!whole->file)
         return FF_ERR_IO;
-    good = good && fflush(whole->file) == 0 && !ferror(whole->file) && is_own(whole);
+    good = good && fflush(whole->file) == 0 && !ferror(whole->file) && is_own(whole) &&
+           (!keep || fsync(fileno(whole->file)) == 0 || errno == EINVAL || errno == EROFS);
     int error = good ? 0 : errno;
+    const int lock = dup(fileno(whole->file));
     if (fclose(whole->file) != 0 && good) {
         error = errno;
         good = false;
     }
     whole->file = NULL;
-    if (good && rename(whole->part, whole->path) == 0)
-        return FF_OK;
-    error = error ? error : good ? errno : ENOSPC;
-    unlink(whole->part);
+    good = good && rename(whole->part, whole->path) == 0;
+    error = good ? 0 : error ? error : errno ? errno : ENOSPC;
+    if (good && keep)
+        ff_folder_sync(whole->path);
+    else if (!good)
+        unlink(whole->part);
+    if (lock >= 0)
+        close(lock);
     errno = error;
-    return FF_ERR_IO;
+    return good ? FF_OK : FF_ERR_IO;
+}
+
+ff_status ff_file_end(ff_file_whole *whole, bool good) {
+    return end(whole, good, false);
+}
+
+ff_status ff_file_keep(ff_file_whole *whole, bool good) {
+    return end(whole, good, true);
 }
 
 ff_status ff_file_replace(const char *path, const char *text) {
     ff_file_whole whole;
     const ff_status status = ff_file_begin(path, &whole);
-    return status != FF_OK ? status : ff_file_end(&whole, fputs(text, whole.file) >= 0);
+    return status != FF_OK ? status : ff_file_keep(&whole, fputs(text, whole.file) >= 0);
+}
+
+void ff_folder_sync(const char *path) {
+    const char *slash = strrchr(path, '/');
+    char folder[FF_FILE_PATH];
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    const int file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (file < 0)
+        return;
+    fsync(file); /* a file system that cannot has nothing better */
+    close(file);
 }
 
 ff_status ff_folder_make(const char *path) {

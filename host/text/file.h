@@ -16,19 +16,32 @@ ff_status ff_file_read(const char *path, size_t limit, char **text, size_t *leng
 
 /* From now on files are read from this folder alone, wherever links lead. FF_ERR_IO: errno. */
 ff_status ff_file_confine(const char *folder);
-/* A file that appears whole or not at all: written beside its place as .NAME.part, then renamed. */
+/* The same as ff_file_read wherever the file lies: what we wrote ourselves, where the caller chose; "-" is a
+ * name. */
+ff_status ff_file_read_own(const char *path, size_t limit, char **text, size_t *length, char *why,
+                           size_t size);
+
+/* A file that appears whole or not at all: written beside its place as .NAME.part, by one process at a time,
+ * then renamed. */
 typedef struct ff_file_whole {
     FILE *file;
     char path[FF_FILE_PATH], part[FF_FILE_PATH];
 } ff_file_whole;
 
-/* FF_ERR_IO with errno; FF_ERR_SIZE: the path is too long. */
+/* FF_ERR_IO with errno, EBUSY: another process writes it; FF_ERR_SIZE: the path is too long. */
 ff_status ff_file_begin(const char *path, ff_file_whole *whole);
 /* Closes it and, if `good` and every byte was written, puts it in its place; otherwise removes it. FF_ERR_IO
  * with errno of the first failure, ENOSPC where the system gave none. */
 ff_status ff_file_end(ff_file_whole *whole, bool good);
-/* Both around one text. */
+/* The same, and on the disk before it is in its place, which is on the disk, too: a power cut leaves the
+ * former or the new one. */
+ff_status ff_file_keep(ff_file_whole *whole, bool good);
+/* Begun and kept: one text. */
 ff_status ff_file_replace(const char *path, const char *text);
+
+/* The names in the folder of this file are on the disk, where the file system can; of a folder with a /
+ * behind it its own. */
+void ff_folder_sync(const char *path);
 
 /* Makes the folder and those above it. FF_ERR_IO with errno: none that can be written into. */
 ff_status ff_folder_make(const char *path);

@@ -1,4 +1,5 @@
 #include "text/json.h"
+#include "text/message.h"
 #include "text/number.h"
 
 #include <stdio.h>
@@ -46,18 +47,23 @@ static void put_text(ff_json *json, const char *text) {
 
 static void put_string(ff_json *json, const char *value) {
     put_text(json, "\"");
-    for (const unsigned char *c = (const unsigned char *)value; *c; c++) {
-        char escape[8];
-        if (*c == '"' || *c == '\\') {
-            escape[0] = '\\';
-            escape[1] = (char)*c;
-            put(json, escape, 2);
-        } else if (*c < 0x20) {
-            snprintf(escape, sizeof escape, "\\u%04x", *c);
+    while (*value) {
+        char escape[16];
+        uint32_t code = 0;
+        const size_t shown = ff_shown_character(value), n = shown ? shown : ff_utf8(value, SIZE_MAX, &code);
+        if (shown && *value != '"' && *value != '\\')
+            put(json, value, n);
+        else {
+            if (shown)
+                snprintf(escape, sizeof escape, "\\%c", *value);
+            else if (n) /* no such character needs two of them: none is beyond U+FFFF but U+1FFFE and its like
+                         */
+                snprintf(escape, sizeof escape, "\\u%04x", code < 0x10000 ? (unsigned)code : 0xfffdu);
+            else
+                snprintf(escape, sizeof escape, "?");
             put_text(json, escape);
-        } else {
-            put(json, (const char *)c, 1);
         }
+        value += n ? n : 1;
     }
     put_text(json, "\"");
 }

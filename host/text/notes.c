@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "text/message.h"
+
 void ff_notes_clear(ff_notes *notes) {
     notes->error[0] = notes->warning[0] = 0;
 }
@@ -29,8 +31,14 @@ static void add(char text[FF_NOTES_SIZE], const char *format, va_list list) {
 ff_outcome ff_notes_error(ff_notes *notes, ff_outcome outcome, const char *format, ...) {
     va_list list;
     va_start(list, format);
-    if (notes)
+    const size_t used = notes ? strlen(notes->error) : 0;
+    if (notes) {
         add(notes->error, format, list);
+        const size_t end = strlen(notes->error);
+        notes->error[end - (end > used)] = 0; /* the newline is the only one */
+        ff_flatten(notes->error + used);
+        end_line(notes->error);
+    }
     va_end(list);
     return outcome;
 }

@@ -505,9 +505,9 @@ static bool shift_inside(const ff_output_config *config, ff_output_state *state,
                          ff_vec3 *d, ff_output_out *out) {
     const part now = {state->velocity.v, state->acceleration.v};
     const ff_output_course course = state->course[0];
-    const ff_vec3 first = furthest(config, state->pose.p, &now, &course);
     const bool sent = shift(config, state, e, vt, d, &out->rest);
-    if (!e || !config->boxed || !leaves(config, out->rest, first, state->pose.p))
+    if (!e || !config->boxed ||
+        !leaves(config, out->rest, furthest(config, state->pose.p, &now, &course), state->pose.p))
         return sent;
     ff_vec3 rest;
     out->beyond = true;

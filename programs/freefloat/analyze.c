@@ -51,8 +51,7 @@ int ff_cmd_analyze(int argc, char **argv) {
     for (size_t i = 0; i < ANALYSES; i++)
         if (strcmp(argv[1], analyses[i].name) == 0)
             return analyses[i].run(argc - 1, argv + 1);
-    fprintf(stderr, "freefloat analyze: unknown analysis '%s'; freefloat analyze --help lists them\n",
-            argv[1]);
+    ff_cli_error("freefloat analyze: unknown analysis '%s'; freefloat analyze --help lists them", argv[1]);
     return FF_EXIT_USAGE;
 }
 
@@ -219,7 +218,9 @@ static int contact_stability(int argc, char **argv) {
         return ff_cli_json(ff_contact_stability_json(&c, &r, ratio != NULL, &axes));
     if (!quiet)
         print_text(&c, &r, ratio != NULL, &axes);
-    if (plot && !quiet)
-        printf("\nplot: %s\n", plot);
+    if (plot && !quiet) {
+        putchar('\n');
+        ff_cli_line("plot: %s", plot);
+    }
     return FF_EXIT_DONE;
 }

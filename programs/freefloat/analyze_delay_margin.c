@@ -185,8 +185,10 @@ int ff_analyze_delay_margin(int argc, char **argv) {
             status = status ? status : printed;
         } else if (!quiet) {
             print_table(scenario, &margin, sentence);
-            if (*html)
-                printf("\nmap %s, %s\n", html, csv);
+            if (*html) {
+                putchar('\n');
+                ff_cli_line("map %s, %s", html, csv);
+            }
         }
         ff_delay_margin_free(&margin);
     }

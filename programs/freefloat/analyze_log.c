@@ -89,7 +89,7 @@ int ff_analyze_log(int argc, char **argv) {
         if (status == FF_EXIT_FAILED)
             ff_cli_error("%s: %s", file, found.line[i]);
         else if (!quiet)
-            printf("%s\n", found.line[i]);
+            ff_cli_line("%s", found.line[i]);
     }
     if (!json)
         free(found.json);

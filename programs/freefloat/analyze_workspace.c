@@ -50,9 +50,9 @@ static void print_table(const ff_scenario *s, const ff_workspace *w) {
     ff_table_free(&table);
     for (int i = 0; i < w->bodies; i++)
         if (w->absolute[i].placed)
-            printf("%s: the scenario names no base and tool; placed with the base at [%.3g, %.3g, %.3g]\n",
-                   s->satellite[i].name, w->absolute[i].base.p.x, w->absolute[i].base.p.y,
-                   w->absolute[i].base.p.z);
+            ff_cli_line("%s: the scenario names no base and tool; placed with the base at [%.3g, %.3g, %.3g]",
+                        s->satellite[i].name, w->absolute[i].base.p.x, w->absolute[i].base.p.y,
+                        w->absolute[i].base.p.z);
 }
 
 int ff_analyze_workspace(int argc, char **argv) {

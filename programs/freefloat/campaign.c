@@ -156,7 +156,7 @@ static void print_table(ff_output *output) {
         for (int i = 0; i < output->worsts[m] && i < 3; i++) {
             const ff_listed *run = &output->worst[m][i];
             char *command = ff_campaign_command(c, run->slot / (uint64_t)c->methods, m);
-            printf("  %.4g  %s\n", run->value, command ? command : "");
+            ff_cli_line("  %.4g  %s", run->value, command ? command : "");
             free(command);
         }
     if (output->failed)
@@ -166,7 +166,7 @@ static void print_table(ff_output *output) {
         const ff_listed *run = &output->listed[i];
         char *command =
             ff_campaign_command(c, run->slot / (uint64_t)c->methods, (int)(run->slot % (uint64_t)c->methods));
-        printf("  %s: %s\n", run->reason, command ? command : "");
+        ff_cli_line("  %s: %s", run->reason, command ? command : "");
         free(command);
     }
 }
@@ -182,14 +182,15 @@ static void print_end(const ff_conduct *conduct, const char *folder) {
     if (pool->references)
         printf("; %llu ideal references, shared %llu times", (unsigned long long)pool->references,
                (unsigned long long)pool->shared);
-    printf("\nreport in %s/report.html, table in %s/results.csv%s\n", folder, folder,
-           conduct->kept > 0 ? ", logs in kept/" : "");
+    putchar('\n');
+    ff_cli_line("report in %s/report.html, table in %s/results.csv%s", folder, folder,
+                conduct->kept > 0 ? ", logs in kept/" : "");
 }
 
 /* Repairs are reported even with --quiet. */
 static void say(ff_notes *notes) {
-    fputs(notes->warning, stderr);
-    fputs(notes->error, stderr);
+    ff_cli_lines(notes->warning);
+    ff_cli_lines(notes->error);
     ff_notes_clear(notes);
 }
 

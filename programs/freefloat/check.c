@@ -75,15 +75,14 @@ static int print_json(const char *file, verdict *v) {
 
 static void print_line(const char *file, const verdict *v) {
     const ff_scenario *s = &v->scenario;
-    printf("%s: valid: ", file);
-    if (s->emulates)
-        printf("an emulation");
-    else
-        printf("%s%s%s, %d satellite%s, %d contact%s", *s->unchecked ? "method library " : "method ",
-               *s->unchecked ? s->unchecked : ff_scenario_method_name(s),
-               *s->unchecked ? ", settings unchecked" : "", s->satellites, s->satellites == 1 ? "" : "s",
-               s->contacts, s->contacts == 1 ? "" : "s");
-    printf(", %llu cycles of %.9g s\n", (unsigned long long)s->cycles, s->cycle);
+    char text[FF_FILE_PATH] = "an emulation";
+    if (!s->emulates)
+        snprintf(text, sizeof text, "%s%s%s, %d satellite%s, %d contact%s",
+                 *s->unchecked ? "method library " : "method ",
+                 *s->unchecked ? s->unchecked : ff_scenario_method_name(s),
+                 *s->unchecked ? ", settings unchecked" : "", s->satellites, s->satellites == 1 ? "" : "s",
+                 s->contacts, s->contacts == 1 ? "" : "s");
+    ff_cli_line("%s: valid: %s, %llu cycles of %.9g s", file, text, (unsigned long long)s->cycles, s->cycle);
 }
 
 int ff_cmd_check(int argc, char **argv) {
@@ -129,7 +128,7 @@ int ff_cmd_check(int argc, char **argv) {
     else {
         ff_cli_warn_lines(v->warnings);
         if (!v->valid)
-            ff_cli_error("%s", v->mistakes);
+            ff_cli_lines(v->mistakes);
         else if (!quiet)
             print_line(file, v);
     }

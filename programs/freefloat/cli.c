@@ -13,6 +13,7 @@
 #include "text/version.h"
 #include "scenario/reader.h"
 #include "text/clock.h"
+#include "text/message.h"
 
 static volatile sig_atomic_t interrupted;
 static bool silent; /* --quiet: nothing but errors */
@@ -43,12 +44,26 @@ bool ff_cli_interrupted(void) {
     return interrupted != 0;
 }
 
+/* Whatever stands in names, paths and foreign files, it is one line and orders nothing of a terminal. */
+static void put_line(FILE *file, const char *format, va_list arguments) {
+    char line[4 * FF_FILE_PATH];
+    vsnprintf(line, sizeof line, format, arguments);
+    ff_flatten(line);
+    fprintf(file, "%s\n", line);
+}
+
 void ff_cli_error(const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     fflush(stdout);
-    vfprintf(stderr, format, arguments);
-    fputc('\n', stderr);
+    put_line(stderr, format, arguments);
+    va_end(arguments);
+}
+
+void ff_cli_line(const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    put_line(stdout, format, arguments);
     va_end(arguments);
 }
 
@@ -61,10 +76,16 @@ int ff_cli_json(char *text) {
     return text ? FF_EXIT_DONE : FF_EXIT_FAILED; /* NOLINT: only whether there was one */
 }
 
+void ff_cli_lines(const char *lines) {
+    for (size_t n; *lines; lines += n + (lines[n] == '\n')) {
+        n = strcspn(lines, "\n");
+        ff_cli_error("%.*s", (int)n, lines);
+    }
+}
+
 void ff_cli_warn_lines(const char *lines) {
-    const size_t n = strlen(lines);
-    if (n && !silent)
-        fprintf(stderr, "%s%s", lines, lines[n - 1] == '\n' ? "" : "\n");
+    if (!silent)
+        ff_cli_lines(lines);
 }
 
 static const ff_option *find_option(const ff_option *option, const char *name, size_t length) {

@@ -42,8 +42,11 @@ int ff_cli_missing(const char *command, const char *what);
 bool ff_cli_number(const char *text, double *value);
 /* "freefloat COMMAND: message" on stderr. */
 void ff_cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* One line to the standard output, of texts that are not our own: names, paths, what files say. */
+void ff_cli_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints a malloc'ed text on stdout and frees it; NULL: says that memory ran out, FF_EXIT_FAILED. */
 int ff_cli_json(char *text);
+void ff_cli_lines(const char *lines);      /* one error a line */
 void ff_cli_warn_lines(const char *lines); /* one warning a line */
 
 /* Ports of --rsi-port, --ati-port, --http-port (NULL: not given); prints one line and returns -1. */

@@ -123,7 +123,7 @@ static bool write_html(const protocol *p, const char *path) {
         put_escaped(f, p->remark[n]);
     }
     fprintf(f, "</table><p>This program is never the safety function: docs/safety.md.</p></html>\n");
-    return ff_file_end(&whole, true) == FF_OK;
+    return ff_file_keep(&whole, true) == FF_OK;
 }
 
 int ff_cli_commission(const char *out) {

@@ -15,7 +15,7 @@ static const char help[] =
     "method (tdpa:reading=printed), or any key by its full path "
     "(tdpa:time.cycle=0.001, tdpa:integrator=passive).\n"
     "Files go to DIR/METHOD/ each, and one report.html to DIR. A method that cannot run "
-    "the scenario is a row\n"
+    "the scenario, is none,\nhas wrong settings or crashes is a row "
     "'refused' with its reason; the others run.\n\n"
     "  --methods LIST     default ideal,direct,tdpa\n"
     "  --set PATH=VALUE   overrides one key for all (may be given again)\n"
@@ -25,8 +25,8 @@ static const char help[] =
     "  --json             print the summaries as one JSON object\n"
     "  --strict           exit 1 when a verdict is fail\n"
     "  --quiet            print nothing but errors\n\n"
-    "exit status: 0 done, 1 a run failed, 2 bad usage or scenario, or every method "
-    "is refused\n"
+    "exit status: 0 done, 1 a run failed, 2 bad usage or scenario, a method that is none or has wrong\n"
+    "settings (after the others), or every method is refused\n"
     "example: freefloat compare scenarios/deos-client.yaml --methods "
     "ideal,direct,tdpa,tdpa:reading=printed\n";
 
@@ -86,7 +86,7 @@ static void print_table(const ff_session *const *sessions, int count, const ff_c
             ff_show_list(strlen(sessions[s]->label) + 8, reason);
         }
     for (int k = 0; k < all->refusals; k++)
-        printf("%s refused: %s\n", all->refused[k].label, all->refused[k].why);
+        ff_cli_line("%s refused: %s", all->refused[k].label, all->refused[k].why);
 }
 
 static void print_entry(bool first, const char *label, const char *value) {
@@ -113,6 +113,24 @@ static void print_json(const ff_session *const *sessions, int count, const ff_co
     fputs("}\n", stdout);
 }
 
+static void run_once(void *self) {
+    const ff_session_options nothing = {0};
+    ff_notes notes = {.error = ""};
+    ff_session_execute(self, &nothing, &notes);
+}
+
+/* A library's run is tried in a process of its own: what ends that does not end the comparison. */
+static bool survives(ff_comparison *all, ff_session *session) {
+    const ff_method_library *library = ff_scenario_library(&session->scenario);
+    if (!library || all->count < 2 ||
+        ff_catalog_try(run_once, session, session->refusal, sizeof session->refusal))
+        return true;
+    ff_cli_error("method '%s' (%s) %s", library->method->name, library->path, session->refusal);
+    session->run.status = FF_ERR_UNSUPPORTED;
+    ff_comparison_refuse(all, session);
+    return false;
+}
+
 /* Runs all of them into folders of their own. */
 static int run_all(ff_comparison *all, const ff_run_folder *folder, const ff_show_ask *ask,
                    ff_session_options *options) {
@@ -123,6 +141,10 @@ static int run_all(ff_comparison *all, const ff_run_folder *folder, const ff_sho
         if (!ff_run_below(folder->path, all->session[i]->label, sub)) {
             ff_cli_error("%s: its path is too long for results", folder->path);
             return FF_EXIT_USAGE;
+        }
+        if (!survives(all, all->session[i])) {
+            status = FF_EXIT_FAILED;
+            continue;
         }
         const int result = ff_show_execute(all->session[i], options, ask->quiet || ask->json);
         if (result == FF_EXIT_USAGE && all->session[i]->run.status == FF_ERR_UNSUPPORTED) {
@@ -154,6 +176,7 @@ static int show_all(ff_comparison *all, ff_run_folder *folder, const ff_show_ask
         return !n && all->refusals && status == FF_EXIT_DONE ? FF_EXIT_USAGE : status;
     }
     const bool written = ff_show_report(done, n, folder->path) == FF_EXIT_DONE;
+    status = all->mistaken && status == FF_EXIT_DONE ? FF_EXIT_USAGE : status;
     char verdict[40];
     snprintf(verdict, sizeof verdict, "%d of %d pass", passed, n);
     const ff_run_end end = {.whole = whole && written,
@@ -166,7 +189,7 @@ static int show_all(ff_comparison *all, ff_run_folder *folder, const ff_show_ask
     } else if (!ask->quiet) {
         print_table(done, n, all);
         if (written)
-            printf("report %s/report.html\n", end.whole && !end.stopped ? folder->shown : folder->path);
+            ff_cli_line("report %s/report.html", end.whole && !end.stopped ? folder->shown : folder->path);
     }
     return status;
 }

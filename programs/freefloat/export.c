@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "record/csv.h"
 #include "record/logfile.h"
+#include "text/file.h"
 #include "text/json.h"
 #include "show.h"
 
@@ -50,26 +51,37 @@ static ff_status read_rows(ff_logfile *file, table *t, uint64_t *damaged) {
     }
 }
 
-static ff_status write_csv(const char *path, const ff_logfile *file, const table *t) {
-    FILE *out = fopen(path, "w");
-    if (!out)
-        return FF_ERR_IO;
+static ff_status write_csv(FILE *out, const ff_logfile *file, const table *t) {
     ff_status status = ff_csv_write_header(out, t->columns, file->name);
     for (size_t r = 0; r < t->rows && status == FF_OK; r++)
         status = ff_csv_write_line(out, t->columns, &t->values[r * (size_t)t->columns]);
-    return fclose(out) == 0 ? status : FF_ERR_IO;
+    return status;
 }
 
-static ff_status write_mat(const char *path, const ff_logfile *file, const table *t) {
+static ff_status write_mat(FILE *out, const ff_logfile *file, const table *t) {
     double *turned = malloc((t->rows * (size_t)t->columns + 1) * sizeof *turned);
     if (!turned)
         return FF_ERR_MEMORY;
     for (size_t r = 0; r < t->rows; r++)
         for (size_t c = 0; c < (size_t)t->columns; c++)
             turned[c * t->rows + r] = t->values[r * (size_t)t->columns + c];
-    const ff_status status = ff_matlab_write(path, t->columns, file->name, turned, t->rows);
+    const ff_status status = ff_matlab_write(out, t->columns, file->name, turned, t->rows);
     free(turned);
     return status;
+}
+
+/* What is there goes only where it may be written, and only for a whole file that is on the disk. */
+static ff_status write_one(const char *path, bool csv, const ff_logfile *file, const table *t) {
+    ff_file_whole whole;
+    errno = 0;
+    if (access(path, F_OK) == 0 && access(path, W_OK) != 0)
+        return FF_ERR_IO;
+    errno = 0;
+    ff_status status = ff_file_begin(path, &whole);
+    if (status != FF_OK)
+        return status;
+    status = csv ? write_csv(whole.file, file, t) : write_mat(whole.file, file, t);
+    return ff_file_keep(&whole, status == FF_OK);
 }
 
 static int write_all(const char *list, const char *folder, const char *stem, const ff_logfile *file,
@@ -77,9 +89,8 @@ static int write_all(const char *list, const char *folder, const char *stem, con
     int result = FF_EXIT_DONE;
     for (const char *c = list; *c;) {
         const size_t n = strcspn(c, ",");
-        char path[2 * PATH_MAX], part[2 * PATH_MAX];
+        char path[2 * PATH_MAX];
         snprintf(path, sizeof path, "%s/%s.%.*s", folder, stem, (int)n, c);
-        snprintf(part, sizeof part, "%s/.%s.%.*s.part", folder, stem, (int)n, c);
         if (!whole && access(path, F_OK) == 0) {
             ff_cli_error(
                 "%s: stands there, and is not replaced by the rows of a log that is not whole; choose "
@@ -89,15 +100,12 @@ static int write_all(const char *list, const char *folder, const char *stem, con
             c += n + (c[n] == ',');
             continue;
         }
-        errno = 0;
-        ff_status status = strncmp(c, "csv", n) == 0 ? write_csv(part, file, t) : write_mat(part, file, t);
-        /* what is there goes only when it may, and only for a whole file */
-        if (status == FF_OK &&
-            ((access(path, F_OK) == 0 && access(path, W_OK) != 0) || rename(part, path) != 0))
-            status = FF_ERR_IO;
+        const ff_status status = write_one(path, strncmp(c, "csv", n) == 0, file, t);
         if (status != FF_OK) {
-            ff_cli_error("%s: cannot be written (%s)", path, strerror(errno ? errno : ENOSPC));
-            unlink(part);
+            ff_cli_error("%s: cannot be written (%s)", path,
+                         strerror(status == FF_ERR_SIZE ? ENAMETOOLONG
+                                  : errno               ? errno
+                                                        : ENOSPC));
             result = FF_EXIT_FAILED;
         } else if (json) {
             ff_json_open(json, NULL, '{');
@@ -107,7 +115,7 @@ static int write_all(const char *list, const char *folder, const char *stem, con
             ff_json_bool(json, "whole", whole);
             ff_json_close(json, '}');
         } else if (!quiet) {
-            printf("%s: %d columns, %zu rows\n", path, t->columns, t->rows);
+            ff_cli_line("%s: %d columns, %zu rows", path, t->columns, t->rows);
         }
         c += n + (c[n] == ',');
     }

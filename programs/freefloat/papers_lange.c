@@ -241,10 +241,10 @@ static const ff_paper_entry gear_rows[] = {
     {"IV-B: client [m/s], elastic gears, K_e with J_e K_r^-1 J_e^T", "may be considered",
      FF_CELLS("%.5f", velocity, 1, AS_PRINTED, OURS, IDEAL),
      FF_TEXT("Fig. 6 on two KR 16; the gears' data are assumed"), FF_SAYS(0.099, 0.101, "po"),
-     FF_ASSERT(FF_NEAR(PRINTED, 0.0999, 1e-4), FF_NEAR(OURS, 0.1, 1e-4))},
+     FF_ASSERT(FF_NEAR(PRINTED, 0.1003, 1e-4), FF_NEAR(OURS, 0.1, 1e-4))},
     {"IV-B: the same, the gears taken as stiff", "", FF_KNOWN("%.5f", velocity, 1, 3, 4, "0.10000"),
      FF_TEXT("printed: nothing recomputed. With it the gears do not matter"),
-     FF_ASSERT(FF_NEAR(PRINTED, 0.0988, 1e-4), FF_NEAR(OURS, 0.1, 1e-4))},
+     FF_ASSERT(FF_NEAR(PRINTED, 0.0991, 1e-4), FF_NEAR(OURS, 0.1, 1e-4))},
 };
 
 /* VI: stiffnesses with which the satellites touch for 2 and for half a cycle: k = m (pi/t)^2, m = 50 kg. */

@@ -84,9 +84,9 @@ int ff_cmd_replay(int argc, char **argv) {
         if (result.differs)
             exit_status = FF_EXIT_FAILED;
     } else if (result.differs) {
-        printf("cycle %llu (%.3f s): %s differs: recorded %.17g, replayed %.17g, difference %.3g\n",
-               (unsigned long long)result.cycle, (double)result.cycle * scenario->cycle, result.column,
-               result.recorded, result.replayed, result.replayed - result.recorded);
+        ff_cli_line("cycle %llu (%.3f s): %s differs: recorded %.17g, replayed %.17g, difference %.3g",
+                    (unsigned long long)result.cycle, (double)result.cycle * scenario->cycle, result.column,
+                    result.recorded, result.replayed, result.replayed - result.recorded);
         exit_status = FF_EXIT_FAILED;
     } else {
         if (result.cut)

@@ -154,7 +154,7 @@ static void tell_page(desk *d, const ff_rt_note *n) {
     if (n->kind == FF_NOTE_TRIP) {
         const bool fault = n->trip.code > FF_TRIP_FINISHED;
         if (fault)
-            ff_trip_sentence(&n->trip, text, sizeof text);
+            ff_trip_sentence(&n->trip, d->scenario->satellite[n->trip.body].name, text, sizeof text);
         else
             snprintf(text, sizeof text, "%s", ff_trip_text(n->trip.code));
         tell_event(d, fault ? FF_LIVE_ALARM : FF_LIVE_INFO, n->t, text);
@@ -181,15 +181,15 @@ static void note(void *user, const ff_rt_note *n) {
     if (d->live && n->kind != FF_NOTE_TEXT) /* that one is an answer: the page has it */
         tell_page(d, n);
     if (n->kind == FF_NOTE_TRIP && n->trip.code > FF_TRIP_FINISHED) {
-        char sentence[200];
-        ff_trip_sentence(&n->trip, sentence, sizeof sentence);
+        char sentence[FF_TRIP_SENTENCE];
+        ff_trip_sentence(&n->trip, d->scenario->satellite[n->trip.body].name, sentence, sizeof sentence);
         ff_cli_error("%.3f s: %s, %s", n->t, ff_state_name(n->state), sentence);
     } else if (!d->quiet && n->kind == FF_NOTE_SAY) {
-        printf("%8.3f s  %s\n", n->t, n->text);
+        ff_cli_line("%8.3f s  %s", n->t, n->text);
     } else if (!d->quiet && n->kind == FF_NOTE_TEXT && strcmp(n->text, "zeroed") == 0) {
         printf("%8.3f s  zeroed, maximum force removed %.3g N\n", n->t, n->trip.value);
     } else if (!d->quiet && n->kind == FF_NOTE_TEXT) {
-        printf("%8.3f s  %s set to %.6g, it was %.6g\n", n->t, n->text, n->trip.value, n->trip.limit);
+        ff_cli_line("%8.3f s  %s set to %.6g, it was %.6g", n->t, n->text, n->trip.value, n->trip.limit);
     } else if (!d->quiet && n->kind == FF_NOTE_STATE)
         printf("%8.3f s  %s\n", n->t, ff_state_name(n->state));
     if (fflush(stdout) != 0 || ferror(stdout))
@@ -229,7 +229,7 @@ static void answer_typed(const desk *d, const ff_order_answer *answer, const cha
     if (!answer->done)
         ff_cli_error("%.3f s: %s", answer->t, text);
     else if (!d->quiet && answer->order.verb != FF_ORDER_ZERO) { /* that one is a note, too */
-        printf("%8.3f s  %s\n", answer->t, text);
+        ff_cli_line("%8.3f s  %s", answer->t, text);
         fflush(stdout);
     }
 }
@@ -427,7 +427,7 @@ static bool write_last(const desk *d, const ff_run_folder *folder) {
     if (!good)
         ff_cli_error("%s: cannot be written (%s)", path, strerror(errno));
     else if (!d->quiet)
-        printf("last 2 s before the fault %s/fault.csv\n", folder->shown);
+        ff_cli_line("last 2 s before the fault %s/fault.csv", folder->shown);
     return good;
 }
 

@@ -112,7 +112,7 @@ static void take_finding(void *user, const ff_run_finding *f) {
     ff_json_string(&o->text, "b", f->b);
     ff_json_close(&o->text, '}');
     if (!o->json && !o->quiet)
-        printf("%-7s %s: %s -> %s\n", f->kind, f->what, f->a, f->b);
+        ff_cli_line("%-7s %s: %s -> %s", f->kind, f->what, f->a, f->b);
 }
 
 static int diff(const char *a, const char *b, output *o) {

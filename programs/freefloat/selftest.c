@@ -55,7 +55,7 @@ static void keep(const ff_selftest *test, bool quiet) {
     if (ff_selftest_keep(test, (int64_t)time(NULL), path, sizeof path) != FF_OK)
         ff_cli_error("the verdict cannot be kept (XDG_STATE_HOME, HOME): real devices will ask for it again");
     else if (!quiet)
-        printf("kept for %d days in %s\n", FF_SELFTEST_DAYS, path);
+        ff_cli_line("kept for %d days in %s", FF_SELFTEST_DAYS, path);
 }
 
 int ff_cli_selftest(bool json, bool deep_idle) {

@@ -9,8 +9,7 @@
 
 void ff_show_notes(const ff_notes *notes) {
     ff_cli_warn_lines(notes->warning);
-    fflush(stdout);
-    fputs(notes->error, stderr);
+    ff_cli_lines(notes->error);
 }
 
 ff_session *ff_show_open(const char *path, const ff_scenario_options *options, int *status) {
@@ -150,7 +149,7 @@ static void print_servicer(const ff_session *session) {
            (unsigned long long)o->missed, (unsigned long long)o->held, (unsigned long long)o->zeroed);
     char text[200];
     if (ff_obsw_shared_text(&o->shared, satellite->obsw.timeout, text, sizeof text))
-        printf("%s\n", text);
+        ff_cli_line("%s", text);
     bool any = false;
     for (int i = 0; i < FF_OBSW_REFUSALS; i++)
         if (o->exchange.refused[i]) {
@@ -355,7 +354,7 @@ int ff_show_result(const ff_session *session, ff_run_folder *run, const ff_show_
         if (more)
             more(user);
         if (written)
-            printf("report %s/report.html\n", folder);
+            ff_cli_line("report %s/report.html", folder);
     }
     return ask->strict && status == FF_EXIT_DONE && !session->metrics.pass ? FF_EXIT_FAILED : status;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "text/message.h"
 
 void ff_table_init(ff_table *table, int columns) {
     *table = (ff_table){.columns = columns < FF_TABLE_COLUMNS ? columns : FF_TABLE_COLUMNS};
@@ -27,6 +28,7 @@ void ff_table_add(ff_table *table, const char *format, ...) {
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
+    ff_flatten(text);
     const char *c = text;
     for (int i = 0; i < table->columns; i++) {
         const size_t n = strcspn(c, "|");

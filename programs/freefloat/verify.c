@@ -40,11 +40,11 @@ static void take(void *user, const ff_run_finding *f) {
     if (!f->good && strcmp(f->kind, "input") != 0)
         ff_cli_error("%s %s differs: recorded %.64s, found %s", f->kind, f->what, f->a, f->b);
     else if (!o->quiet && !f->good)
-        printf("input   %s has changed since: %s\n", f->what, f->b);
+        ff_cli_line("input   %s has changed since: %s", f->what, f->b);
     else if (!o->quiet && strcmp(f->kind, "log") == 0)
-        printf("log     %s replayed: %s\n", f->what, f->b);
+        ff_cli_line("log     %s replayed: %s", f->what, f->b);
     else if (!o->quiet)
-        printf("%-7s %s%s\n", f->kind, f->what, other ? " is not of this run" : ": same");
+        ff_cli_line("%-7s %s%s", f->kind, f->what, other ? " is not of this run" : ": same");
 }
 
 int ff_cmd_verify(int argc, char **argv) {
@@ -87,7 +87,8 @@ int ff_cmd_verify(int argc, char **argv) {
     if (!o.json)
         ff_json_free(&(ff_json){.text = text});
     if (!o.json && !o.quiet)
-        printf("%s: %s%s\n", word, result.different ? "something differs" : "the same bits",
-               result.replayed || result.different ? "" : " (no log.mcap to replay: run with --log mcap)");
+        ff_cli_line("%s: %s%s", word, result.different ? "something differs" : "the same bits",
+                    result.replayed || result.different ? ""
+                                                        : " (no log.mcap to replay: run with --log mcap)");
     return status;
 }

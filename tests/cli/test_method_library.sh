@@ -76,6 +76,25 @@ assert m["idle"]["rebound"] == m["direct"]["rebound"] > 1.1 and m["idle"]["rebou
 # a method that cannot run the scenario is a row with its reason beside those that can; alone it is refused
 text=$("$FREEFLOAT" compare "$S" --methods "direct,$M" --set frame=relative --set time.duration=0.4 --log none --out "$DIR/cannot" 2> /dev/null) || fail "compare with a method that cannot: $?"
 printf '%s\n' "$text" | grep -q "^idle refused: method 'idle' does not take frame: relative: its table lacks FF_CAN_RELATIVE" || fail "no row: $text"
+# a path with a comma and a colon, alone, with settings and beside others
+mkdir "$DIR/a,b:c" && cp "$E" "$DIR/a,b:c/m:e=1,x.so" && O="$DIR/a,b:c/m:e=1,x.so"
+for list in "direct,$O,tdpa" "$O:e=0.5,direct" "$O"; do
+    text=$("$FREEFLOAT" compare "$S" --methods "$list" --set time.duration=0.4 --log none --out "$DIR/odd" --force --json 2> /dev/null) || fail "compare $list: $text"
+    printf '%s' "$text" | python3 -c 'import json, sys
+s = json.load(sys.stdin)
+assert all(v["status"] == "done" for v in s.values()) and len(s) == int(sys.argv[1]), s' "$(case $list in direct*) echo 3 ;; *direct) echo 2 ;; *) echo 1 ;; esac)" || fail "compare $list"
+done
+# what one method does wrong costs the others nothing: no such method, a wrong setting, a library that is not there or crashes
+compare_bad() { # STATUS METHOD REASON
+    text=$("$FREEFLOAT" compare "$S" --methods "direct,$2,tdpa" --set time.duration=0.4 --log none --out "$DIR/bad" --force 2> "$DIR/bad.txt")
+    got=$?
+    [ $got -eq "$1" ] && [ "$(grep -vc "warning:" "$DIR/bad.txt")" -eq 1 ] || fail "compare with $2: $got: $(cat "$DIR/bad.txt")"
+    [ "$(printf '%s\n' "$text" | grep -Ec "^(direct|tdpa) +(pass|fail) ")" -eq 2 ] && printf '%s\n' "$text" | grep -Eq "refused: .*$3" && [ -s "$DIR/bad/report.html" ] || fail "compare with $2: $text"
+}
+compare_bad 2 nobody "unknown method 'nobody'"
+compare_bad 2 tdpa:reading=none "unknown reading 'none'"
+compare_bad 2 "$DIR/none.so" "No such file"
+FF_BAD=step:crash@80 compare_bad 1 "$M" "crashes when it is stepped: Segmentation fault"
 "$FREEFLOAT" compare "$S" --methods "direct,$M" --set frame=relative --set time.duration=0.4 --log none --out "$DIR/cannot" --json 2> /dev/null | python3 -c '
 import json, sys
 s = json.load(sys.stdin)

@@ -37,27 +37,37 @@ bad() { # FAULT AT
     export OBSW_FAULT=$1 OBSW_AT=$2
 }
 B() { echo "$O={kind: shared, library: $FF_BUILD_DIR/tests/libobsw_bad.so, timeout: ${1:-30}}"; }
-bad hang -1 && refuse 1 "did not return from its start within 2 s" "$S" --set "$(B 0.2)"
+slow() { # NAME AT TIMEOUT OPTIONS...: beside what follows, for it mostly waits
+    local name=$1 at=$2 timeout=$3
+    shift 3
+    OBSW_FAULT=hang OBSW_AT=$at "$FREEFLOAT" run "$S" --set time.duration=0.4 --set "$(B "$timeout")" --out "$DIR/$name" "$@" >"$DIR/$name.txt" 2>&1
+    echo $? >"$DIR/$name.status"
+}
+slow start -1 0.2 --quiet &
+waits=($!)
+slow step 0 0.5 --quiet &
+waits+=($!)
+slow late 50 2 --log csv &
+waits+=($!)
+slow finish -2 1 --quiet &
+waits+=($!)
+slow_ended() { # NAME STATUS PATTERN
+    [ "$(cat "$DIR/$1.status")" = "$2" ] && { [ -z "$3" ] || grep -qF -- "$3" "$DIR/$1.txt"; } || fail "hangs in its $1: $(cat "$DIR/$1.status" "$DIR/$1.txt")"
+    [ "$2" = 0 ] || { [ "$(wc -l <"$DIR/$1.txt")" -eq 1 ] && [ ! -e "$DIR/$1/log.csv" ]; } || fail "hangs in its $1: not one line, or something moved: $(cat "$DIR/$1.txt")"
+}
 bad crash -1 && refuse 1 "crashed in its start: Segmentation fault" "$S" --set "$(B)"
 bad exit -1 && refuse 1 "ended in its start" "$S" --set "$(B)"
-bad hang 0 && refuse 1 "did not return from its step at 0.000 s within 0.5 s" "$S" --set "$(B 0.5)"
 bad crash 0 && refuse 1 "crashed in its step at 0.000 s: Segmentation fault" "$S" --set "$(B)"
 # later the last answer acts for ten cycles, then nothing, and the run ends as it should
-later() { # FAULT SENTENCE MISSED HELD ZEROED [TIMEOUT]
+later() { # FAULT SENTENCE MISSED HELD ZEROED
     bad "$1" 50
-    text=$("$FREEFLOAT" run "$S" --set time.duration=0.4 --set "$(B "${6:-30}")" --log csv --out "$DIR/bad") || fail "$1: exit status $?"
+    text=$("$FREEFLOAT" run "$S" --set time.duration=0.4 --set "$(B)" --log csv --out "$DIR/bad") || fail "$1: exit status $?"
     printf '%s\n' "$text" | grep -qF "101 cycles, $3 without a good answer; the last one acted in $4, nothing in $5" || fail "$1: $text"
     [ -z "$2" ] || printf '%s\n' "$text" | grep -qF "$2" || fail "$1: the terminal lacks '$2'"
 }
-later hang "did not return from its step at 0.200 s within 2 s" 51 10 41 2
-grep -q '"steps_not_returned": 1' "$DIR/bad/summary.json" || fail "the summary does not say that it hung"
-column=$(head -1 "$DIR/bad/log.csv" | tr ',' '\n' | grep -n 'servicer.thrust_force.x' | cut -d: -f1)
-[ "$(awk -F, -v c="$column" 'NR == 52 || NR == 61 || NR == 62 {printf "%g ", $c}' "$DIR/bad/log.csv")" = "1 1 0 " ] ||
-    fail "hang: thrust $(awk -F, -v c="$column" 'NR >= 50 && NR < 64 {printf "%g ", $c}' "$DIR/bad/log.csv")"
 later crash "crashed in its step at 0.200 s: Segmentation fault" 51 10 41
 grep -q '"died_of_signal": 11' "$DIR/bad/summary.json" || fail "the summary does not say that it crashed"
 later exit "ended its process in its step at 0.200 s" 51 10 41
-bad hang -2 && run "$S" --set "$(B 1)" || fail "one that does not return from its end"
 unset OBSW_FAULT OBSW_AT
 # keys
 refuse 2 "timeout is 100, allowed: at most 60" "$S" --set "$O={kind: shared, library: x.so, timeout: 100}"
@@ -135,4 +145,16 @@ for part in '"obsw":{"kind":"udp","mode":"lockstep","cycles":101,"missed":0,"hel
     printf '%s' "$flat" | grep -q -- "$part" || fail "the summary lacks $part"
 done
 "$FREEFLOAT" replay "$DIR/udp/log.mcap" | grep -q "101 cycles replayed, the same bits" || fail "replay of a run over UDP"
+
+# those that did not return
+wait "${waits[@]}"
+slow_ended start 1 "did not return from its start within 2 s"
+slow_ended step 1 "did not return from its step at 0.000 s within 0.5 s"
+slow_ended finish 0 ""
+slow_ended late 0 "did not return from its step at 0.200 s within 2 s"
+grep -qF "101 cycles, 51 without a good answer; the last one acted in 10, nothing in 41" "$DIR/late.txt" || fail "late: $(cat "$DIR/late.txt")"
+grep -q '"steps_not_returned": 1' "$DIR/late/summary.json" || fail "the summary does not say that it hung"
+column=$(head -1 "$DIR/late/log.csv" | tr ',' '\n' | grep -n 'servicer.thrust_force.x' | cut -d: -f1)
+[ "$(awk -F, -v c="$column" 'NR == 52 || NR == 61 || NR == 62 {printf "%g ", $c}' "$DIR/late/log.csv")" = "1 1 0 " ] ||
+    fail "hang: thrust $(awk -F, -v c="$column" 'NR >= 50 && NR < 64 {printf "%g ", $c}' "$DIR/late/log.csv")"
 ended

@@ -164,6 +164,25 @@ refuse "\-\-out needs a value, it is empty" run "$S" --out ''
 # a name is text in JSON, too
 printf 'name: a "quoted" name\nbase: %s\nmethods: [direct]\nsamples: 2\nvary: {satellites.body.robot.delay: {uniform: [0.005, 0.03]}}\nmetrics: {force: peak_force_ratio}\n' "$S" > quoted.yaml
 expect 0 '"campaign": "a \\"quoted\\" name"' "$FREEFLOAT" campaign quoted.yaml --dry-run --json
+# names that a terminal would obey or that turn what is written are refused; folders, manifests and files with such names are shown without
+text=$(< "$S")
+for name in '"a\x9b31m"' '"a\u202eb"' '"a\u2028b"' '"a\eb"'; do
+  printf '%s\n' "${text/name: wall/name: "$name"}" > odd.yaml; refuse "name is 'a" check odd.yaml
+  printf '%s\n' "${text/  body:/  "$name":}" > odd.yaml; expect 2 "satellite 'a.*is not a valid name" "$FREEFLOAT" check odd.yaml
+done
+odd=$(printf 'd\n\033[31m\302\233x\377"')
+quiet() { LC_ALL=C grep -q "$(printf '[\001-\010\013-\037\177\302\377]')" out.txt && fail "$1: $(od -c out.txt | head -20)"; }
+expect 0 "report d.*report.html" "$FREEFLOAT" run "$S" --set time.duration=1 --out "$odd"; quiet run
+expect 0 "^d.*: the same bits" "$FREEFLOAT" verify "$odd"; quiet verify
+: > "$odd/$odd"
+expect 0 "^other +d.*is not of this run" "$FREEFLOAT" verify "$odd"; quiet verify
+cp -r "$odd" "even"; sed -i 's/"name": "wall"/"name": "a\\u001b[2J\\nb\\u202e"/' even/manifest.json
+expect 0 "name: wall -> a" "$FREEFLOAT" runs diff "$odd" even; quiet diff
+for args in "verify" "runs diff even"; do
+  # shellcheck disable=SC2086
+  "$FREEFLOAT" $args "$odd" --json > out.txt; python3 -c 'import json; json.load(open("out.txt", encoding="utf-8"))' || fail "$args --json"; quiet "$args --json"
+done
+refuse "cannot write into this folder" run "$S" --out "/dev/null/$odd"; quiet refusal
 # SIGTERM ends a run as Ctrl-C does: what was computed is kept
 "$FREEFLOAT" run "$S" --set time.duration=60 --method direct --live 127.0.0.1:0 --log mcap,csv --out term > out.txt 2>&1 &
 run=$!

@@ -25,6 +25,8 @@ page '25 <!-- claim 25: freefloat run none.yaml -->'
 expect 1 "not a claim" "$claims" page.md
 page '0.25 J <!-- claim 0.25 +-0.005 m(r"^energy (\S+) J at start"): '"$S"' -->'
 expect 0 "1 claims, 0 not true" "$claims" page.md
+page '0.25 J, 0.25 <!-- claim 0.25,0.25 +-0.005 ms(r"^energy (\S+) J at start.*") + ms(r"^energy (\S+) J at start"): '"$S"' -->'
+expect 0 "1 claims, 0 not true" "$claims" page.md
 (cd "$FF_SOURCE_DIR" && "$FREEFLOAT" check scenarios/wall.yaml) > text
 page '```text' '$ freefloat check scenarios/wall.yaml' "$(cat text)" '```' '<!-- claim block: freefloat check scenarios/wall.yaml -->'
 expect 0 "1 claims, 0 not true" "$claims" page.md
@@ -38,6 +40,13 @@ page '25, 25 <!-- claim 25,25 +-digits [j.cycles]: '"$S"' --json -->'
 expect 1 "2 numbers are claimed, the command gives 1" "$claims" page.md
 page '.5, .25 <!-- claim .5,.25 +-0 product([0.5, 0.5, None, 0.5]): '"$S"' --json -->'
 expect 0 "1 claims, 0 not true" "$claims" page.md
+page '| claim |' '<!-- claim table: freefloat papers lange --short --json --quiet -->'
+expect 1 "the page has '. claim .'" "$claims" page.md
+expect 0 "1 claims, 0 not true" "$claims" --write page.md
+expect 0 "1 claims, 0 not true" "$claims" page.md
+grep -q '| III-B: speed ratio at a wall, 10 ms | increased | 1.413 | 1.0000 |' page.md || fail "a table without its row"
+sed -i 's/| 1.413 |/| 1.415 |/' page.md
+expect 1 "1.413" "$claims" page.md
 page 'nothing is claimed'
 expect 1 "0 claims" "$claims" page.md
 if [ "${FF_TEST_LONG:-0}" != 0 ]; then

@@ -1,5 +1,6 @@
 /* Any message to the live page: a checked command, or a reason; nothing guarded without the token. */
 #include "live/internal.h"
+#include "text/message.h"
 
 #include <math.h>
 
@@ -43,7 +44,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     const size_t n = size < sizeof words - 1 ? size : sizeof words - 1;
     memcpy(words, bytes, n);
     words[n] = 0;
-    ff_live__utf8(words);
+    ff_flatten(words);
+    FUZZ_CHECK(ff_shown_text(words));
     free(copy);
     return 0;
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # run.sh build: the libFuzzer targets, into build-fuzz. run.sh NAME (rsi_rob ...): one of them for FF_FUZZ_SECONDS (default 1; 600 with
-# FF_TEST_LONG=1) on its corpus and on what earlier runs found, which stays in build-fuzz.
+# FF_TEST_LONG=1) on its corpus and on what earlier runs found, which stays in build-fuzz. run.sh fast SECONDS: every fast_NAME (blind.c) for so
+# long, a fresh seed each, and how many inputs that were.
 set -euo pipefail
 source_dir="${FF_SOURCE_DIR:-$(cd "$(dirname "$0")/../.." && pwd)}"
 build="$source_dir/build-fuzz"
@@ -12,6 +13,21 @@ if [ "$name" = build ]; then
   mkdir -p "$build"
   { cd "$source_dir" && cmake --preset fuzz && cmake --build build-fuzz --target fuzzers; } > "$build/fuzzers.log" 2>&1 ||
     { cat "$build/fuzzers.log"; exit 1; }
+  exit 0
+fi
+
+if [ "$name" = fast ]; then
+  { cd "$source_dir" && cmake --preset fuzz && cmake --build build-fuzz --target fast; } > /dev/null
+  mkdir -p "$build/fuzz" && cd "$build/fuzz"
+  sum=0
+  for one in ccsds rtde ati_record ati_xml onboard rsi_rob rsi_sen; do
+    words="$source_dir/tests/fuzz/dictionaries/$one.dict" seed=$((RANDOM * 32768 + RANDOM)) length=300
+    case $one in rsi_* | ati_xml) length=1600 ;; esac
+    said=$("$build/tests/fuzz/fast_$one" "${2:?seconds}" $length $seed "$words" "$source_dir/tests/fuzz/corpus/$one"/*) || { echo "fast_$one, seed $seed: $PWD/blind-found"; exit 1; }
+    echo "fast_$one, seed $seed: $said"
+    sum=$((sum + ${said%% *}))
+  done
+  echo "$sum inputs, commit $(git -C "$source_dir" rev-parse --short HEAD)"
   exit 0
 fi
 

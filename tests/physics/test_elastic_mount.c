@@ -145,15 +145,14 @@ static ff_status keep_report(void *self, const ff_row *row) {
 }
 
 /* Mounts, walls, satellites, delays and noise at random: none of them was looked at when the filter was
- * designed. A mount ten times as stiff as the wall leaves little, one twice as stiff with a strongly damped
- * wall, whose force begins with a jump, leaves more: at most one in fifty is beyond 2 % and 6 %, within three
- * standard deviations of the count. */
+ * designed. A contact that calls itself inside has three standard deviations below 3 % of the impulse, which
+ * is 1 + e of the approach speed; none is beyond five (of 1000 random mounts the largest was 2.9). */
 static void test_random_mounts(void **unused) {
     (void)unused;
     ff_rng rng;
     ff_rng_seed(&rng, test_seed(), 0);
     const int cases = test_count(40, 400);
-    int inside[2] = {0}, above[2] = {0}, beyond[2] = {0}; /* mounts below ten times the wall, and above */
+    int inside[2] = {0}, above[2] = {0}; /* mounts below ten times the wall, and above */
     double worst[2][3] = {{0}}, sum[2][3] = {{0}};
     for (int i = 0; i < cases; i++) {
         const double M = ff_rng_range(&rng, 100, 500), w = ff_rng_range(&rng, 4, 20), k = M * w * w;
@@ -164,7 +163,7 @@ static void test_random_mounts(void **unused) {
         const double frequency = sqrt(times * k / mass) / (2.0 * FF_PI),
                      ratio = ff_rng_range(&rng, 0.01, 0.1);
         const double noise = i % 2 ? 0.3 : 0.0;
-        double error[3];
+        double error[3], sd = 0.0;
         unsigned outside[3];
         for (int known = 0; known < 3; known++) { /* [2]: the same mock-up on a rigid mount */
             char text[1024], mount[160] = "";
@@ -189,6 +188,8 @@ static void test_random_mounts(void **unused) {
             if (result.status < 0)
                 fail_msg("case %d: %s", i, result.message);
             error[known] = fabs(last_speed / v + ff_contact_restitution(zeta));
+            if (known == 1)
+                sd = *ff_method_value(&ff_method_fused, false, last_report, "restitution_sd");
             outside[known] =
                 contacts > 1 ? 1u
                              : (unsigned)*ff_method_value(&ff_method_fused, false, last_report, "validity");
@@ -198,11 +199,9 @@ static void test_random_mounts(void **unused) {
         const int stiff = times >= 10.0;
         inside[stiff]++;
         above[stiff] += error[1] > 0.01;
-        if (error[1] > (stiff ? 0.02 : 0.06)) { /* counted by themselves, below; not in the means */
-            print_message("case %d: error %.1f %%, said to be inside\n", i, 100.0 * error[1]);
-            beyond[stiff]++;
-            continue;
-        }
+        if (!(error[1] < 5.0 * sd))
+            fail_msg("case %d: error %.1f %%, said to be inside with a standard deviation of %.2f %%", i,
+                     100.0 * error[1], 100.0 * sd);
         error[2] = outside[2] ? 0.0 : error[2];
         for (int known = 0; known < 3; known++) {
             worst[stiff][known] = fmax(worst[stiff][known], error[known]);
@@ -216,10 +215,8 @@ static void test_random_mounts(void **unused) {
             i ? "10 to 63 times" : "2 to 10 times", inside[i], 100.0 * worst[i][1],
             100.0 * sum[i][1] / inside[i], above[i], 100.0 * worst[i][0], 100.0 * sum[i][0] / inside[i],
             100.0 * sum[i][2] / inside[i]);
-        assert_true(inside[i] >
-                    fmax(0.0, 0.2 * cases - 3.0 * sqrt(0.2 * cases))); /* a fifth of all, and more */
-        assert_true(beyond[i] <= 0.02 * inside[i] + 3.0 * sqrt(0.02 * inside[i]));
     }
+    assert_true(inside[0] + inside[1] > 0.1 * cases); /* four tenths of all are */
     /* What the mount does, over what is the method's own without it: less than a third is left. A mean over
      * all mounts: of a dozen stiff ones, which cost 0.7 % when unknown, the noise alone leaves a third now
      * and then. */

@@ -58,7 +58,9 @@ grep -q '"whole": *false' out.json || fail "export --json: $(cat out.json)"
 grep -q "cut.csv: stands there" out.txt || fail "export over a file: $(cat out.txt)"
 "$FREEFLOAT" analyze log cut.mcap --identify delay 2>&1 | grep -q "warning: cut.mcap: the log was cut off" || fail "analyze log does not say that the log was cut off"
 # a part in its middle damaged: said, not only the gap
-cp a/log.mcap hole.mcap; printf 'XXXXXXXX' | dd of=hole.mcap bs=1 seek=$(($(stat -c %s a/log.mcap) / 2)) conv=notrunc 2> /dev/null
+# (an eighth of the file: more than what lies between two chunks of rows)
+size=$(stat -c %s a/log.mcap)
+cp a/log.mcap hole.mcap; head -c $((size / 8)) /dev/zero | dd of=hole.mcap bs=64k seek=$((size / 2)) oflag=seek_bytes conv=notrunc 2> /dev/null
 "$FREEFLOAT" analyze log hole.mcap --identify delay > out.txt 2>&1; got=$?
 [ $got -eq 2 ] && grep -qE "hole.mcap: .*damaged parts? w(as|ere) left out; at row [0-9]* the step of time is" out.txt || fail "analyze log of a damaged log: exit $got: $(cat out.txt)"
 "$FREEFLOAT" analyze log a/log.mcap --identify delay 2>&1 | grep -q "cut off" && fail "a whole log is said to be cut off"

@@ -17,7 +17,8 @@ enum {
     HITS_VALUE = 8,    /* what the sensor says is not what acts on it */
     HITS_RECORDS = 16, /* which of its records come */
     HITS_SILENT = 32,  /* the controller falls silent, or ends RSI */
-    HITS_PLANT = 64    /* the facility is not as the scenario has it */
+    HITS_PLANT = 64,   /* the facility is not as the scenario has it */
+    HITS_SIGNAL = 128  /* what the controller says of itself, where it does */
 };
 
 typedef struct kind_drawn {
@@ -75,6 +76,12 @@ static const kind_drawn kinds_drawn[] = {
     {FF_FAULT_WALL_HARDER, "wall-harder", 1, 20, HITS_PLANT, -1, 1},
     {FF_FAULT_FT_FAST, "ft-fast", 2, 64, 0, -1, 2},
     {FF_FAULT_ROBOT_RESTARTS, "robot-restarts", 0, 0, HITS_WIRE | HITS_SILENT, 9, 2},
+    {FF_FAULT_KRC_MODE, "krc-mode", 1, 4.99, HITS_SIGNAL, 60, 1},
+    {FF_FAULT_KRC_DRIVES, "krc-drives", 0, 0, HITS_SIGNAL | HITS_ROBOT, 80, 1},
+    {FF_FAULT_KRC_ESTOP, "krc-estop", 0, 0, HITS_SIGNAL | HITS_ROBOT, 80, 1},
+    {FF_FAULT_KRC_OVERRIDE, "krc-override", -60, 100.99, HITS_SIGNAL | HITS_ROBOT, 80, 1}, /* below 0: 0 */
+    {FF_FAULT_KRC_PROGRAM, "krc-program", 0, 0, HITS_SIGNAL | HITS_ROBOT, 80, 1},
+    {FF_FAULT_KRC_LOST, "krc-lost", 0, 5.99, HITS_SIGNAL, 60, 1},
 };
 
 typedef struct body_drawn {
@@ -91,9 +98,11 @@ typedef struct run_drawn {
     int bodies, faults;
     double cycle, duration;
     body_drawn body[2];
+    bool signals; /* the controllers say mode, drives, emergency stop, override, program */
     struct {
         int kind; /* of kinds_drawn */
         int body;
+        double value;
     } fault[FAULTS_MOST];
     uint64_t halt; /* the operator's stop, so many cycles after the first motion; 0: none */
     char text[4096];
@@ -221,15 +230,17 @@ static inline int draw_kind(ff_rng *rng) {
 /* Times count from the first motion: the run-up takes half a second and more, the stop follows the run. */
 static inline void draw_faults(ff_rng *rng, run_drawn *r, pen *p) {
     r->faults = 1 + (int)(ff_rng_uniform(rng) * FAULTS_MOST) % FAULTS_MOST;
-    put(p, "facility:\n  faults:\n");
+    r->signals = chance(rng, 0.5);
+    put(p, "facility:\n  signals: %s\n  faults:\n", r->signals ? "on" : "off");
     double last = 0.0;
     for (int n = 0; n < r->faults; n++) {
         const kind_drawn *kind = &kinds_drawn[r->fault[n].kind = draw_kind(rng)];
         r->fault[n].body = chance(rng, 0.5) && r->bodies > 1;
         double value = between(rng, kind->low, kind->high);
         if (kind->kind == FF_FAULT_FT_MIRRORED || kind->kind == FF_FAULT_FT_FLOOD ||
-            kind->kind == FF_FAULT_FT_FAST)
-            value = floor(value);
+            kind->kind == FF_FAULT_FT_FAST || kind->hits & HITS_SIGNAL)
+            value = fmax(0.0, floor(value));
+        r->fault[n].value = value;
         /* often in the wake of the one before */
         const double from = n && chance(rng, 0.5) ? last + r->cycle * floor(by_ratio(rng, 1, 60))
                                                   : between(rng, 0.0, r->duration + 1.0);

@@ -54,7 +54,8 @@ typedef struct run {
     int notes;
     double worst[2][3]; /* largest ratio to a limit */
     double longest;     /* [cycles] of a stop beyond its time */
-    double gained;      /* energy that a predicting method gains, over what is allowed */
+    double boxed;       /* largest ratio to the box, of what was sent and of the robot itself */
+    double gained[2];   /* energy that a predicting, a passive method gains, over what is allowed */
 } run;
 
 static void blame(run *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -188,6 +189,21 @@ static bool injected(const run *r, ff_fault_kind kind) {
     return r->facility.injected[kind] > 0;
 }
 
+/* A controller has said something else of itself than at its first telegram, in three telegrams or more: a
+ * mode that is not EXT, an override that is not 100 %, or any other of its signals. Lost ones are not looked
+ * for. */
+static bool signalled(const run *r) {
+    bool any = false;
+    for (int n = 0; n < r->drawn.faults; n++) {
+        const kind_drawn *kind = &kinds_drawn[r->drawn.fault[n].kind];
+        const double value = r->drawn.fault[n].value;
+        const bool same = (kind->kind == FF_FAULT_KRC_MODE && value == 4.0) ||
+                          (kind->kind == FF_FAULT_KRC_OVERRIDE && value == 100.0);
+        any |= kind->hits & HITS_SIGNAL && !same && r->facility.injected[kind->kind] >= 3;
+    }
+    return any && r->drawn.signals && !(hits(r) & (HITS_WIRE | HITS_SILENT));
+}
+
 /* The facility's cycle in which the run ended: the product's rows and what was really there show the same
  * robot. Most rows agree on the difference of the two clocks. -1: not to be seen. */
 static long trip_cycle(const run *r) {
@@ -208,7 +224,8 @@ static long trip_cycle(const run *r) {
         best = votes[n] > votes[best] ? n : best;
     if (votes[best] < 3)
         return -1;
-    /* the loop's time follows a counter that jumps, the robot's does not */
+    /* the loop's time follows a counter that jumps, the robot's does not; in the run-up no cycle is filled in
+     */
     bool jumped = false;
     for (int n = 0; n < r->drawn.faults; n++)
         jumped |= kinds_drawn[r->drawn.fault[n].kind].kind == FF_FAULT_IPOC_JUMP && !r->drawn.fault[n].body;
@@ -219,7 +236,8 @@ static long trip_cycle(const run *r) {
     const bool orderly =
         r->rt.trip.code == FF_TRIP_FINISHED || r->rt.trip.code == FF_TRIP_OPERATOR || stopped;
     return best + lround(r->rt.last[r->rt.last_count - 1].t / T) + orderly -
-           (jumped && r->rt.trip.code == FF_TRIP_MISSED && !stopped ? MISSED : 0);
+           (jumped && r->rt.trip.code == FF_TRIP_MISSED && !stopped && r->rt.last[n - 1].t > 0.0 ? MISSED
+                                                                                                 : 0);
 }
 
 /* ------------------------------------------------------------------------------------------------ judge --
@@ -274,6 +292,7 @@ static void judge_box(run *r, int i) {
         for (uint64_t k = 0; k < r->cycles; k++)
             real = fmax(real, fabs(t->real[k].p.a[a] - b->p.a[a]));
         const double more = most + 2.0 * grain[0] + 1e-9;
+        r->boxed = fmax(r->boxed, (fmax(sent, real) - (more - most)) / most);
         if (!(sent <= more) || !(real <= more))
             blame(r, "body%d leaves its box along %c: sent %.6g, robot %.6g, limit %.6g m", i, "xyz"[a], sent,
                   real, most);
@@ -373,11 +392,10 @@ static void judge_rest(run *r, int i, long trip) {
  * Beyond that direct, tdpa, damping  never add anything: tdpa and damping take away, direct does nothing;
  *   impact, fused          may correct what they did before, up to what the contact is due: no more than the
  *                          satellite brought along, for a contact that gives back what it got.
- * tdpa has one observer for all bodies: one may gain what another has lost, the sum counts. damping knows the
- * satellite's velocity at the beginning of each cycle: half of what the force changes it by in the cycle is
- * not in its sum, (F T)^2/2m. While the sensor says what acts on it, no method but direct gains anything,
- * whatever wire and robot do, but the work of the true force in one cycle, or in those that may be missed,
- * which it knows only after that, and a thousandth. */
+ * tdpa has one observer for all bodies: one may gain what another has lost, the sum counts. While the sensor
+ * says what acts on it, no method but direct gains anything, whatever wire and robot do, but the work of the
+ * true force in one cycle, or in those that may be missed, which it knows only after that, and a thousandth.
+ */
 static void judge_energy(run *r, int i) {
     const body_drawn *b = &r->drawn.body[i];
     const bool honest = !(hits(r) & (HITS_VALUE | HITS_RECORDS)), all = strcmp(r->drawn.method, "tdpa") == 0;
@@ -395,12 +413,9 @@ static void judge_energy(run *r, int i) {
         if (j != i && !(all && honest))
             continue;
         const double own = r->row[0].energy[j];
-        double peak = 0.0, kicks = 0.0;
-        for (uint64_t k = 0; k < r->cycles; k++) {
+        double peak = 0.0;
+        for (uint64_t k = 0; k < r->cycles; k++)
             peak = fmax(peak, r->body[j].force[k]);
-            kicks += 0.5 * pow(r->body[j].force[k] * r->drawn.cycle, 2.0) / r->drawn.body[j].mass;
-        }
-        work += strcmp(r->drawn.method, "damping") == 0 ? kicks : 0.0;
         E0 += own;
         /* the force of a cycle is known after it, where telegrams are lost after as many as may be missed */
         work += (hits(r) & HITS_WIRE ? 1 + MISSED : 1) * peak *
@@ -414,8 +429,8 @@ static void judge_energy(run *r, int i) {
         (passive || predicts) && honest
             ? 1e-3 * E0 + work
             : b->energy + (1 + MISSED) * b->force * (v + w) * r->drawn.cycle + (predicts ? E0 : 0.0);
-    if (predicts && honest)
-        r->gained = fmax(r->gained, most / limit);
+    if ((passive || predicts) && honest && limit > 0.0)
+        r->gained[passive] = fmax(r->gained[passive], most / limit);
     if (!(most <= limit))
         blame(r, "body%d gains %.6g J of %.6g by %.3f s, allowed %.6g", i, most, E0, when, limit);
 }
@@ -493,12 +508,17 @@ static void judge_cause(run *r) {
     case FF_TRIP_LATE:
         explained = hit & HITS_ANSWERS;
         break;
+    case FF_TRIP_CONTROLLER:
+        explained = hit & HITS_SIGNAL && r->drawn.signals;
+        break;
     default:
         break;
     }
     const bool orderly = code == FF_TRIP_FINISHED || code == FF_TRIP_OPERATOR;
     if (state != (orderly ? FF_STATE_HOLD : FF_STATE_FAULT))
         blame(r, "ends in %s by %s", ff_state_name(state), ff_trip_name(code));
+    if (orderly && signalled(r))
+        blame(r, "ends by %s although a controller's signals have changed", ff_trip_name(code));
     if (!explained)
         blame(r, "nothing explains %s", ff_trip_name(code));
     if (!r->rt.run.message[0] && !orderly)
@@ -547,13 +567,15 @@ static void test_random_faults(void **state) {
     const int count = more ? atoi(more) : test_count(60, 2000), first = only ? atoi(only) : 0,
               end = only ? first + 1 : count;
     int bad = 0, codes[FF_TRIP_CODES] = {0};
-    double worst[2][3] = {{0}}, longest = 0.0, gained = 0.0;
+    double worst[2][3] = {{0}}, longest = 0.0, boxed = 0.0, gained[2] = {0};
     for (int n = first; n < end; n++) {
         run *r = go(seed, n);
         judge(r);
         codes[r->rt.trip.code]++;
         longest = fmax(longest, r->longest);
-        gained = fmax(gained, r->gained);
+        boxed = fmax(boxed, r->boxed);
+        for (int p = 0; p < 2; p++)
+            gained[p] = fmax(gained[p], r->gained[p]);
         for (int p = 0; p < 2; p++)
             for (int o = 0; o < 3; o++)
                 worst[p][o] = fmax(worst[p][o], r->worst[p][o]);
@@ -573,10 +595,10 @@ static void test_random_faults(void **state) {
         if (codes[c])
             print_message("%s %d  ", ff_trip_name((ff_trip_code)c), codes[c]);
     print_message("\nlargest of what was sent, over its limit: velocity %.4f, acceleration %.4f, jerk %.4f; "
-                  "rotation %.4f, %.4f, %.4f; longest stop %.1f cycles beyond its time; impact and fused "
-                  "gain %.2f of what is allowed\n",
-                  worst[0][0], worst[0][1], worst[0][2], worst[1][0], worst[1][1], worst[1][2], longest,
-                  gained);
+                  "rotation %.4f, %.4f, %.4f; box %.4f; longest stop %.1f cycles beyond its time; impact "
+                  "and fused gain %.2f of the energy that is allowed, tdpa and damping %.2f\n",
+                  worst[0][0], worst[0][1], worst[0][2], worst[1][0], worst[1][1], worst[1][2], boxed,
+                  longest, gained[0], gained[1]);
     if (bad)
         fail_msg("%d of %d runs", bad, end - first);
 }

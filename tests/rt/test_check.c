@@ -13,6 +13,8 @@ static pair *play(const char *const *set) {
     return p;
 }
 #define PLAY(...) play((const char *const[]){__VA_ARGS__, NULL})
+/* the same with the six pushes, unless they are overridden */
+#define PUSHES(...) PLAY("satellites.body.check.push=hand", __VA_ARGS__)
 
 static const ff_check_row *row_of(const pair *p, const char *key) {
     for (int i = 0; i < p->rt.check.rows; i++)
@@ -38,7 +40,7 @@ static void test_right_sensor_passes_six_pushes(void **state) {
         "satellites.body.sensor={kind: noisy, mount: environment, pose: {position: [0.1, 0, 0.2]}, " NOISE
         "}"};
     for (size_t n = 0; n < sizeof sensors / sizeof *sensors; n++) {
-        pair *p = PLAY(sensors[n]);
+        pair *p = PUSHES(sensors[n]);
         expect(p, FF_STATE_HOLD, FF_TRIP_FINISHED);
         for (int axis = 0; axis < 6; axis++) {
             const ff_check_push *push = &p->rt.check.body[0].push[axis];
@@ -70,7 +72,7 @@ static void test_wrong_sensors_are_refused(void **state) {
     for (size_t n = 0; n < sizeof wrong / sizeof *wrong; n++) {
         char set[200];
         snprintf(set, sizeof set, "satellites.body.sensor={kind: noisy, %s, " NOISE "}", wrong[n].sensor);
-        pair *p = PLAY("satellites.body.sensor={kind: noisy, " NOISE "}", "truth:", set);
+        pair *p = PUSHES("satellites.body.sensor={kind: noisy, " NOISE "}", "truth:", set);
         expect(p, FF_STATE_FAULT, FF_TRIP_PUSH);
         assert_int_equal(p->rows, 0);
         if (!strstr(p->rt.run.message, wrong[n].sentence))
@@ -87,8 +89,9 @@ static void test_wrong_sensors_are_refused(void **state) {
 /* A sensor that says nothing: the push is waited for in vain. */
 static void test_push_that_is_not_felt_is_refused(void **state) {
     (void)state;
-    pair *p = PLAY("satellites.body.check={wait: 1}", "satellites.body.sensor={kind: noisy, force_noise: 3}",
-                   "truth:", "satellites.body.sensor={kind: noisy, force_noise: 3, bandwidth: 0.001}");
+    pair *p =
+        PUSHES("satellites.body.check={wait: 1}", "satellites.body.sensor={kind: noisy, force_noise: 3}",
+               "truth:", "satellites.body.sensor={kind: noisy, force_noise: 3, bandwidth: 0.001}");
     expect(p, FF_STATE_FAULT, FF_TRIP_PUSH);
     assert_non_null(strstr(p->rt.run.message, "pushed towards +x: the sensor saw nothing"));
     assert_false(p->rt.check.body[0].push[1].done); /* the others are not waited for */
@@ -97,7 +100,7 @@ static void test_push_that_is_not_felt_is_refused(void **state) {
 
 static void test_pushes_can_be_left_out_and_the_table_says_so(void **state) {
     (void)state;
-    pair *p = PLAY("satellites.body.check={push: skip}");
+    pair *p = PUSHES("satellites.body.check={push: skip}");
     expect(p, FF_STATE_HOLD, FF_TRIP_FINISHED);
     assert_int_equal(row_of(p, "push")->verdict, FF_CHECK_SKIPPED);
     drop(p);
@@ -106,8 +109,8 @@ static void test_pushes_can_be_left_out_and_the_table_says_so(void **state) {
 /* ----------------------------------------------------------------------------------------------- weight --
  */
 
-#define WEIGHS "satellites.body.check={weight: poses}"
-#define BELIEVES "satellites.body.check={weight: scenario}"
+#define WEIGHS "satellites.body.check.weight=poses"
+#define BELIEVES "satellites.body.check.weight=scenario"
 #define EARTH "facility.gravity=[0, 0, -9.81]"
 #define ERRORS "satellites.body.sensor={kind: noisy, bias: [3, -2, 1, 0.1, 0.2, -0.3], " NOISE "}"
 
@@ -185,7 +188,7 @@ static void test_weight_does_not_know_the_skew(void **state) {
 static void test_identified_weight_is_compensated(void **state) {
     (void)state;
     for (int n = 0; n < 2; n++) {
-        pair *p = PLAY(n ? "satellites.body.check={push: hand}" : BELIEVES, EARTH, "time.duration=4",
+        pair *p = PLAY(n ? "satellites.body.check.weight=auto" : BELIEVES, EARTH, "time.duration=4",
                        "method=direct", "satellites.body.velocity=[0, 0, 0]",
                        "satellites.body.angular_velocity=[0.1, 0, 0]", "satellites.body.mockup={mass: 1}",
                        "truth:", "satellites.body.mockup={mass: 5, com: [0, 0.05, 0.1]}");
@@ -240,7 +243,7 @@ static void test_weight_left_out_has_its_reason(void **state) {
 /* ------------------------------------------------------------------------------------------------ delay --
  */
 
-#define CHIRPS "satellites.body.check={delay: chirp}"
+#define CHIRPS "satellites.body.check.delay=chirp"
 
 static void test_delay_is_identified(void **state) {
     (void)state;
@@ -280,8 +283,8 @@ static void test_skew_is_identified(void **state) {
         snprintf(truth, sizeof truth, "satellites.body.sensor={kind: noisy, delay: %g, %s}", true_skew,
                  n < 4 ? "bias: [3, -2, 1, 0.1, 0.2, -0.3]" : NOISE);
         snprintf(seed, sizeof seed, "time.seed=%d", 3 + n);
-        pair *p = PLAY("satellites.body.check={delay: chirp, weight: scenario}", EARTH, seed, "method=direct",
-                       "contacts.right.at=[9, 0, 0]", "satellites.body.mockup={mass: 5, com: [0, 0.02, 0.1]}",
+        pair *p = PLAY(CHIRPS, BELIEVES, EARTH, seed, "method=direct", "contacts.right.at=[9, 0, 0]",
+                       "satellites.body.mockup={mass: 5, com: [0, 0.02, 0.1]}",
                        n < 4 ? "satellites.body.sensor={kind: noisy}"
                              : "satellites.body.sensor={kind: noisy, " NOISE "}",
                        "truth:", truth);
@@ -325,11 +328,10 @@ static void test_wrong_delay_is_refused(void **state) {
 /* The chirp keeps half of every limit and goes only where the run does not: watched while it moves. */
 static void test_test_motions_obey_the_limits(void **state) {
     (void)state;
-    pair *p =
-        PLAY("satellites.body.check={delay: chirp, weight: poses}", EARTH,
-             "satellites.body.mockup={mass: 3, com: [0, 0, 0.1]}", "satellites.body.safety.velocity=0.06",
-             "satellites.body.safety.acceleration=0.5", "satellites.body.safety.jerk=30",
-             "satellites.body.safety.angular_velocity=0.2", "contacts.right.at=[9, 0, 0]");
+    pair *p = PLAY(CHIRPS, WEIGHS, EARTH, "satellites.body.mockup={mass: 3, com: [0, 0, 0.1]}",
+                   "satellites.body.safety.velocity=0.06", "satellites.body.safety.acceleration=0.5",
+                   "satellites.body.safety.jerk=30", "satellites.body.safety.angular_velocity=0.2",
+                   "contacts.right.at=[9, 0, 0]");
     expect(p, FF_STATE_HOLD, FF_TRIP_FINISHED);
     assert_true(p->rt.check.body[0].timed && p->rt.check.body[0].weighed);
     drop(p);
@@ -398,14 +400,14 @@ static void test_faults_of_the_set_up(void **state) {
         {"{kind: ft-turned, value: 90}", "{push: hand}", FF_TRIP_PUSH,
          "pushed towards +x: the sensor says -y"},
         {"{kind: ft-deaf}", "{wait: 1}", FF_TRIP_PUSH, "the sensor saw nothing"},
-        {"{kind: robot-later, value: 0.0051}", "{delay: chirp}", FF_TRIP_DELAY, "DELAY"},
+        {"{kind: robot-later, value: 0.0051}", "{delay: chirp, push: skip}", FF_TRIP_DELAY, "DELAY"},
         {"{kind: tool-off, value: 0.0012}", "{push: hand}", FF_TRIP_KINEMATICS, "KINEMATICS"},
     };
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
         char fault[96], check[64];
         snprintf(fault, sizeof fault, "facility.faults=[%s]", cases[n].fault);
         snprintf(check, sizeof check, "satellites.body.check=%s", cases[n].check);
-        pair *p = PLAY(check, fault);
+        pair *p = PUSHES(check, fault);
         expect(p, FF_STATE_FAULT, cases[n].code);
         assert_int_equal(p->rows, 0);
         if (!strstr(p->rt.run.message, cases[n].sentence))
@@ -433,7 +435,7 @@ static void test_the_start_has_no_jump(void **state) {
     for (int n = 0; n < 2; n++) {
         pair *p = PLAY(arm(""), EARTH, "satellites.body.mockup={mass: 5}", "contacts.right.at=[9, 0, 0]",
                        "method=direct", "satellites.body.sensor={kind: noisy, range: [100, 30]}",
-                       n ? "satellites.body.check={delay: chirp}" : BELIEVES,
+                       n ? "satellites.body.check.delay=chirp" : BELIEVES,
                        "truth:", "satellites.body.position=[0, 0.0005, 0.0006]");
         expect(p, FF_STATE_HOLD, FF_TRIP_FINISHED);
         assert_near(row_of(p, "start_mm")->value, 0.781, 1e-3);

@@ -302,7 +302,7 @@ static void hear_late(void *self, const ff_telemetry_sample *sample) {
 static void wake_viewer(void *user, uint64_t k, const ff_truth *truth) {
     (void)truth;
     deaf *d = user;
-    if (k == 4000)
+    if (k == 3500)
         atomic_store(&d->woken, true);
 }
 

@@ -1,9 +1,10 @@
 /* A library to be preloaded into a program that writes files: it ends the program, or lets one call or all
  * calls from there on fail, at the n-th call that changes a file, a name or what is on the disk, or at the
- * n-th allocation. The C library's own calls are seen, too: a filter of the kernel (seccomp) raises SIGSYS
+ * n-th allocation; or it cuts the power there: the program ends, and of each file what was written since its
+ * last fsync is gone. The C library's own calls are seen, too: a filter of the kernel (seccomp) raises SIGSYS
  * for each.
  *
- *   FF_CRASH=kill:N | fail:N | full:N | kill-memory:N | fail-memory:N | count:0
+ *   FF_CRASH=kill:N | cut:N | fail:N | full:N | kill-memory:N | fail-memory:N | count:0
  *   FF_CRASH_COUNT=FILE     how many calls and allocations there were, written at the end */
 #include <errno.h>
 #include <fcntl.h>
@@ -18,11 +19,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <ucontext.h>
 #include <unistd.h>
 
-static enum { NOTHING, KILL, FAIL, FULL, KILL_MEMORY, FAIL_MEMORY } action;
+static enum { NOTHING, KILL, CUT, FAIL, FULL, KILL_MEMORY, FAIL_MEMORY } action;
 static long wanted;
 static atomic_long calls, allocations;
 static const char *count_file;
@@ -51,6 +53,59 @@ static const int watched[] = {
 #endif
 };
 
+/* --------------------------------------------------------------------------------------- what is synced --
+ */
+
+/* Files with bytes that are not on the disk, by descriptors of our own: those of the program may be closed,
+ * and hold locks. */
+static struct unsynced {
+    dev_t device;
+    ino_t inode;
+    off_t kept; /* bytes that were synced */
+    int file;   /* 0: none */
+} unsynced[256];
+
+static struct unsynced *find_unsynced(int file, struct stat *info) {
+    struct unsynced *free = NULL;
+    if (fstat(file, info) != 0 || !S_ISREG(info->st_mode))
+        return NULL;
+    for (int i = 0; i < 256; i++) {
+        struct unsynced *u = &unsynced[i];
+        if (u->file && u->device == info->st_dev && u->inode == info->st_ino)
+            return u;
+        free = !u->file && !free ? u : free;
+    }
+    if (!free) /* say so rather than keep what a cut would take */
+        _exit(78);
+    return free;
+}
+
+static void note_write(int file) {
+    struct stat info;
+    char path[40];
+    struct unsynced *u = find_unsynced(file, &info);
+    if (!u || u->file)
+        return;
+    snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    *u = (struct unsynced){info.st_dev, info.st_ino, info.st_size, open(path, O_WRONLY | O_CLOEXEC)};
+}
+
+static void note_sync(int file) {
+    struct stat info;
+    struct unsynced *u = find_unsynced(file, &info);
+    if (u && u->file)
+        close(u->file);
+    if (u)
+        u->file = 0;
+}
+
+static void cut_power(void) {
+    for (int i = 0; i < 256; i++)
+        if (unsynced[i].file > 0)
+            crash_call(SYS_ftruncate, unsynced[i].file, unsynced[i].kept, 0, 0, 0, 0);
+    crash_call(SYS_kill, getpid(), SIGKILL, 0, 0, 0, 0);
+}
+
 static int decide(long number, const long a[6]) {
     const int writes = number == SYS_write || number == SYS_pwrite64 || number == SYS_writev;
     if ((writes && a[0] <= 2) || (number == SYS_openat && !(a[2] & O_CREAT)))
@@ -58,6 +113,10 @@ static int decide(long number, const long a[6]) {
     const long n = ++calls;
     if (action == KILL && n == wanted)
         crash_call(SYS_kill, getpid(), SIGKILL, 0, 0, 0, 0);
+    if (action == CUT && n == wanted)
+        cut_power();
+    if (action == CUT && writes)
+        note_write((int)a[0]);
     const int takes = writes || number == SYS_openat || number == SYS_mkdirat || number == SYS_symlinkat ||
                       number == SYS_linkat || number == SYS_fsync || number == SYS_fdatasync;
     if ((action == FAIL && n == wanted) || (action == FULL && n >= wanted && takes)) /* what takes space */
@@ -80,6 +139,8 @@ static void on_call(int signal, siginfo_t *info, void *context) {
 #endif
     const int error = decide(number, a);
     const long done = error ? -error : crash_call(number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    if (action == CUT && done == 0 && (number == SYS_fsync || number == SYS_fdatasync))
+        note_sync((int)a[0]);
     memcpy(result, &done, sizeof done);
 }
 
@@ -158,11 +219,11 @@ void *realloc(void *memory, size_t size) {
  */
 
 __attribute__((constructor)) static void begin(void) {
-    static const char *const word[] = {"count", "kill", "fail", "full", "kill-memory", "fail-memory"};
+    static const char *const word[] = {"count", "kill", "cut", "fail", "full", "kill-memory", "fail-memory"};
     const char *text = getenv("FF_CRASH");
     const char *colon = text ? strchr(text, ':') : NULL;
     count_file = getenv("FF_CRASH_COUNT");
-    for (int i = 0; colon && i < 6; i++)
+    for (int i = 0; colon && i < 7; i++)
         if (strlen(word[i]) == (size_t)(colon - text) && strncmp(text, word[i], strlen(word[i])) == 0)
             action = i;
     wanted = colon ? atol(colon + 1) : 0;

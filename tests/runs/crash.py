@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""crash.py FREEFLOAT LIBRARY SCENARIO COUNT SECONDS SEED [ONLY]: ends or disturbs commands at the n-th call that changes a file, at the n-th
+"""crash.py FREEFLOAT LIBRARY SCENARIO COUNT SECONDS SEED [ONLY]: ends or disturbs commands, or cuts the power, at the n-th call that changes a file, at the n-th
 allocation (crash.c) or on a disk with n pages left, and looks at what is left. COUNT 0: all of them, in random order, for at most SECONDS;
 ONLY: those whose name begins so ("given, fail:12"). What is seen must be one whole run, the former or the new one, or be recognised as
 neither; a command that says done has done it; one that fails says why; what is continued gives the same tables."""
@@ -337,7 +337,7 @@ def enumerate_faults(case, disks):
         return [], []
     calls, allocations = map(int, open("counted").read().split())
     more = 4 if case == rt else 0  # its threads do not always make the same number
-    disturbed = ["%s:%d" % (kind, n) for kind in ("kill", "fail", "full") for n in range(1, calls + more + 1)]
+    disturbed = ["%s:%d" % (kind, n) for kind in ("kill", "cut", "fail", "full") for n in range(1, calls + more + 1)]
     disturbed += ["disk:%d" % n for n in range(0, pages, 3)] if disks and case not in READING else []
     return [(case, c) for c in disturbed], [(case, "%s-memory:%d" % (kind, n)) for kind in ("kill", "fail")[case in READING:] for n in range(1, allocations + 1)]
 

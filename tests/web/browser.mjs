@@ -10,10 +10,10 @@ export async function launch(options = {}) {
     executablePath: process.env.FF_CHROMIUM ?? "/usr/bin/chromium", viewport: {width: 1280, height: 900}, deviceScaleFactor: 0.25, ...options,
     args: ["--headless", "--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"],
   });
-  // A display of ten frames a second: the pages are drawn by the processor here.
+  // A display of five frames a second: the pages are drawn by the processor here.
   await context.addInitScript(() => {
     const next = window.requestAnimationFrame.bind(window);
-    window.requestAnimationFrame = (draw) => setTimeout(() => next(draw), 90);
+    window.requestAnimationFrame = (draw) => setTimeout(() => next(draw), 180);
     window.cancelAnimationFrame = clearTimeout;
   });
   context.setDefaultTimeout(180_000); // a busy machine's; nothing waits longer than it has to
@@ -69,6 +69,10 @@ export async function watched(context, options = {}) {
       return /^webgl/.test(kind) ? null : getContext.call(this, kind, ...more);
     };
   });
+  if (options.sharp) {
+    const size = {width: 1280, height: 900, deviceScaleFactor: 1, mobile: false}; // a point of the page is a point of its pictures
+    await (await context.newCDPSession(page)).send("Emulation.setDeviceMetricsOverride", size);
+  }
   if (options.width) await page.setViewportSize({width: options.width, height: options.height ?? 900});
   if (options.scheme) await page.emulateMedia({colorScheme: options.scheme});
   return page;

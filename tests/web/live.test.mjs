@@ -77,11 +77,15 @@ async function compare(page, log, step) {
   return {rows: shown.rows.length, compared};
 }
 
-await check("run: loads with no error and no foreign request; values equal the log's; contacts become events", async () => {
+await check("run: loads with no error and no foreign request; the 3-D picture is not blank and moves; values equal the log's; contacts become events", async () => {
   const s = await run(20, "values");
   const page = await open(s.url);
+  await until(page, () => window.freefloat.frames() > 3);
+  const first = await page.evaluate(() => window.freefloat.picture());
   await until(page, () => window.freefloat.events().some((e) => /^contact at front/.test(e.text)));
   await until(page, () => document.querySelector(".word").textContent === "In contact");
+  assert.ok(first.length > 5000, "blank");
+  await until(page, (before) => window.freefloat.picture() !== before, first, 30);
   // What a chart's legend says is the newest row.
   const chart = await page.evaluate(() => {
     const c = window.freefloat.charts().find((x) => x.title === "Velocity" && x.values);
@@ -104,20 +108,14 @@ await check("run: loads with no error and no foreign request; values equal the l
   await until(page, () => document.querySelector(".word").textContent === "Ended");
 });
 
-await check("run: the 3-D picture is not blank and moves", async () => {
-  const s = await run(30, "scene");
-  const page = await open(s.url);
-  await until(page, () => window.freefloat.frames() > 3);
-  const first = await page.evaluate(() => window.freefloat.picture());
-  await page.waitForTimeout(1500);
-  const second = await page.evaluate(() => window.freefloat.picture());
-  assert.ok(first.length > 5000, "blank");
-  assert.notEqual(first, second);
-});
-
-await check("reconnects after a restart and says that there was none", async () => {
-  const a = await run(30, "restart");
+await check("says when data are stale, and recovers; reconnects after a restart and says that there was no connection", async () => {
+  const a = await run(60, "restart");
   const page = await open(a.url, plain);
+  a.child.kill("SIGSTOP");
+  await until(page, () => document.querySelector(".word").textContent === "Stale", null, 10);
+  assert.ok((await page.evaluate(() => window.freefloat.age())) > 1);
+  a.child.kill("SIGCONT");
+  await until(page, () => document.querySelector(".word").textContent !== "Stale" && window.freefloat.age() < 1, null, 15);
   const before = await page.evaluate(() => window.freefloat.session());
   a.child.kill("SIGKILL");
   await until(page, () => document.querySelector(".word").textContent === "No connection");
@@ -125,16 +123,6 @@ await check("reconnects after a restart and says that there was none", async () 
   assert.equal(b.url, a.url);
   await until(page, (old) => window.freefloat.connected() && window.freefloat.session() !== old && window.freefloat.rows() > 5, before);
   await until(page, () => /Floating|contact/.test(document.querySelector(".word").textContent));
-});
-
-await check("says when data are stale, and recovers", async () => {
-  const s = await run(60, "stale");
-  const page = await open(s.url, plain);
-  s.child.kill("SIGSTOP");
-  await until(page, () => document.querySelector(".word").textContent === "Stale", null, 10);
-  assert.ok((await page.evaluate(() => window.freefloat.age())) > 1);
-  s.child.kill("SIGCONT");
-  await until(page, () => document.querySelector(".word").textContent !== "Stale" && window.freefloat.age() < 1, null, 15);
 });
 
 await check("token: wrong and missing are refused for zero and set; right ones are confirmed by the loop", async () => {
@@ -221,7 +209,7 @@ function handshake(port, headers) {
   });
 }
 
-await check("a foreign or missing origin, and a foreign host, are refused", async () => {
+await check("a foreign or missing origin, and a foreign host, are refused; so are oversize messages; a dozen more viewers find a place, the others continue", async () => {
   const s = await run(60, "origin");
   const host = `127.0.0.1:${s.port}`;
   assert.equal(await handshake(s.port, {Host: host, Origin: `http://${host}`}), 101);
@@ -243,10 +231,6 @@ await check("a foreign or missing origin, and a foreign host, are refused", asyn
   assert.ok([0, 405].includes(await status({Host: host}, "POST")));
   assert.notEqual(await status({Host: host, "X-Long": "y".repeat(20000)}), 200);
   assert.equal(await status({Host: host}), 200);
-});
-
-await check("oversize messages are refused; a dozen more viewers find a place, the others continue", async () => {
-  const s = await run(60, "size");
   const page = await open(s.url, plain);
   const code = (bytes) => page.evaluate((n) => new Promise((done) => {
     const w = new WebSocket(`ws://${location.host}/`, "freefloat");
@@ -268,10 +252,10 @@ await check("oversize messages are refused; a dozen more viewers find a place, t
   await until(page, (then) => window.freefloat.time() > then + 0.2, t);
 });
 
-for (const [width, scheme] of [[360, "light"], [768, "dark"], [1920, "light"]])
-  await check(`width ${width}, ${scheme}: nothing is cut off, no console error`, async () => {
-    const s = await run(60, `w${width}`, "--control");
-    const page = await open(s.url, {width, scheme});
+await check("360, 768 and 1920 px, light and dark: nothing is cut off, no console error", async () => {
+  const s = await run(60, "widths", "--control");
+  for (const [width, scheme, scene] of [[360, "light", true], [768, "dark", false], [1920, "light", false]]) {
+    const page = await open(s.url, {width, scheme, scene});
     await until(page, () => window.freefloat.charts().length >= 3);
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
     const wide = await page.evaluate(() => [...document.querySelectorAll("main *")].filter((e) => e.getBoundingClientRect().right > innerWidth + 1 && !e.closest(".scene, .scroll, .hidden, .u-wrap")).map((e) => e.className));
@@ -279,18 +263,22 @@ for (const [width, scheme] of [[360, "light"], [768, "dark"], [1920, "light"]])
     assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), scheme);
     assert.deepEqual(page.troubles, []);
     if (process.env.FF_SCREENS) await page.screenshot({path: join(process.env.FF_SCREENS, `live-${width}.png`), fullPage: true});
-  });
+    await page.close();
+  }
+});
 
 await check("keyboard only: hold, continue, theme, every control reachable", async () => {
   const s = await run(60, "keys", "--control");
   const page = await open(s.url, plain);
-  const reached = new Set();
-  for (let i = 0; i < 60; i++) {
-    await page.keyboard.press("Tab");
-    reached.add(await page.evaluate(() => `${document.activeElement.tagName} ${document.activeElement.getAttribute("aria-label") ?? (document.activeElement.textContent || document.activeElement.id).slice(0, 20)}`));
-  }
+  await page.evaluate(() => {
+    window.reached = [];
+    document.addEventListener("focusin", ({target: e}) => window.reached.push(`${e.tagName} ${e.getAttribute("aria-label") ?? (e.textContent || e.id).slice(0, 20)}`));
+  });
+  for (let i = 0; i < 60 && (await page.evaluate(() => window.reached.filter((r) => r === window.reached[0]).length)) < 2; i++)
+    for (let k = 0; k < 5; k++) await page.keyboard.press("Tab"); // until the first one comes round again
+  const reached = await page.evaluate(() => window.reached);
   for (const wanted of [/BUTTON Hold/, /BUTTON Stop/, /INPUT token/, /BUTTON Zero/, /BUTTON Set threshold/, /SELECT Pace/, /SELECT Time shown/, /Events/, /Switch to the/])
-    assert.ok([...reached].some((r) => wanted.test(r)), `${wanted} is not reached: ${[...reached].join(", ")}`);
+    assert.ok(reached.some((r) => wanted.test(r)), `${wanted} is not reached: ${reached.join(", ")}`);
   await page.evaluate(() => document.activeElement.blur());
   await page.keyboard.press("Space");
   await until(page, () => window.freefloat.phase() === "held" && document.querySelector(".word").textContent === "Held");
@@ -301,13 +289,14 @@ await check("keyboard only: hold, continue, theme, every control reachable", asy
 
 await check("view: a recorded run plays, pauses, seeks and changes its speed; values equal the log's", async () => {
   const out = join(scratch, "recorded");
-  const made = spawn(freefloat, ["run", deos, "--quiet", "--out", out], {stdio: "ignore"});
+  const made = spawn(freefloat, ["run", deos, "--set", "time.duration=20", "--quiet", "--out", out], {stdio: "ignore"});
   assert.equal(await new Promise((done) => made.on("exit", done)), 0);
   const s = await serve("view", out, "--live", "127.0.0.1:0", "--quiet");
   const page = await open(s.url);
   assert.match(await page.locator("h1").innerText(), /^deos-client/);
   assert.ok((await page.evaluate(() => window.freefloat.mode())) === "view");
   await until(page, () => window.freefloat.time() > 0.5 && window.freefloat.frames() > 2);
+  await page.evaluate(() => window.freefloat.ask("speed 0.05")); // also a slow browser presses before the end
   await page.getByRole("button", {name: "Pause"}).click();
   await until(page, () => window.freefloat.phase() === "held");
   const log = readLog(join(out, "log.csv"));
@@ -324,9 +313,9 @@ await check("view: a recorded run plays, pauses, seeks and changes its speed; va
   assert.ok((await ask("speed 10")).done);
   await page.keyboard.press("Space");
   await until(page, () => window.freefloat.phase() === "ended");
-  assert.ok(Math.abs((await page.evaluate(() => window.freefloat.time())) - 30) < 0.005);
+  assert.ok(Math.abs((await page.evaluate(() => window.freefloat.time())) - 20) < 0.005);
   await page.keyboard.press("Space"); // from the beginning again
-  await until(page, () => window.freefloat.phase() === "running" && window.freefloat.time() < 25);
+  await until(page, () => window.freefloat.phase() === "running" && window.freefloat.time() < 18);
   assert.ok(!(await ask("zero")).done);
   assert.deepEqual(own(page, s.url), []);
   assert.deepEqual(page.troubles, []);
@@ -344,7 +333,7 @@ satellites:
   client:
     mass: 100
     inertia: [10, 10, 10]
-    velocity: [0.02, 0, 0]
+    velocity: [0.04, 0, 0]
     robot: {kind: delay, delay: 0.024}
     safety: {box: [0.4, 0.4, 0.4], velocity: 0.5, force: 200, torque: 40, energy: 5, tracking: 0.1, acceleration: 20, jerk: 5000, spike: 150, age: 5, missed: 400}
 contacts:
@@ -365,7 +354,7 @@ async function onDevices(out, ...more) {
   const ports = ["--rsi-port", await freePort("udp"), "--ati-port", await freePort("udp"), "--http-port", await freePort("tcp")].map(String);
   const facility = spawn(freefloat, ["facility", floating, "--once", "--timeout", "100000", ...ports], {stdio: "ignore"});
   children.push(facility);
-  return {...(await serve("rt", floating, "--live", "127.0.0.1:0", "--out", join(scratch, out), "--silence", "5", ...ports, ...more)), facility};
+  return {...(await serve("rt", floating, "--live", "127.0.0.1:0", "--out", join(scratch, out), "--silence", "3", ...ports, ...more)), facility};
 }
 
 await check("rt: limits with the distance to a trip, state in words, timing; no foreign request; a facility that dies is a fault, in words", async () => {
@@ -388,8 +377,7 @@ await check("rt: limits with the distance to a trip, state in words, timing; no 
   assert.equal(await page.locator("#token").count(), 0, "view only");
   assert.match((await page.evaluate(() => window.freefloat.ask("set threshold 1", "0".repeat(32)))).text, /--control/);
   const first = await page.evaluate(() => window.freefloat.picture());
-  await page.waitForTimeout(700);
-  assert.notEqual(await page.evaluate(() => window.freefloat.picture()), first);
+  await until(page, (before) => window.freefloat.picture() !== before, first, 30);
   assert.deepEqual(own(page, s.url), []);
   assert.deepEqual(page.troubles, []);
   s.facility.kill("SIGKILL");
@@ -421,7 +409,7 @@ await check("rt: wrong and missing tokens are refused for zero and set; the loop
   const outside = async (text) => {
     for (let i = 0; ; i++) {
       const got = await ask(text, s.token);
-      if (i > 100 || !/in contact|no answer|did not answer/.test(got.text)) return got;
+      if (i > 100 || !/in contact|while the satellite floats|no answer|did not answer/.test(got.text)) return got;
       await page.waitForTimeout(200);
     }
   };

@@ -369,6 +369,75 @@ await check("compare: distance from the ideal, ties told as ties; an outlier doe
   await page.close();
 });
 
+await check("a long run: in and around contacts and at the end every cycle is drawn, to the point of the picture", async () => {
+  const truth = log("long");
+  const page = await open("long", {...plain, sharp: true});
+  const {bucket, whole, cycles, rows} = await page.evaluate(() => freefloat.runs[0]);
+  assert.ok(bucket > 4 && whole.length > 1 && rows < cycles, `${rows} rows for ${cycles} cycles`);
+  assert.equal(whole.at(-1)[1], truth.at(truth.rows - 1, truth.names[0]), "the end is whole");
+  const level = async () => (await page.locator(".raw .level").innerText()).trim();
+  assert.match(await level(), new RegExp(`^Each point is the smallest or largest of ${bucket} cycles; in and around contacts`));
+  const first = summary("long").satellites.client.contacts[0];
+  const kept = (a, b) => whole.some(([from, to]) => from <= a && b <= to);
+  assert.ok(kept(first.start_s - 0.2, first.end_s), "the first contact and what comes before");
+  // Every value of every plot in the stretches.
+  for (const [from, to] of [whole[0], whole.at(-1)])
+    for (let n = 0; n < 12; n++) {
+      const row = Math.round((from + random() * (to - from)) / 0.001);
+      const panels = await page.evaluate((t) => freefloat.plots.map((p) => ({lines: p.lines(), ...p.valuesAt(t)})), 0.001 * row);
+      for (const {lines, time, values} of panels) {
+        assert.equal(time, truth.at(row, truth.names[0]));
+        lines.forEach((name, i) => assert.equal(values[i], Math.fround(truth.at(row, name)), `${name} in cycle ${row}`));
+      }
+    }
+  // The picture: forty cycles around the beginning of the contact, where the force bends from 0.
+  const title = "Contact force at the robot";
+  const touched = `contact.${first.name}.force`;
+  let start = Math.round(first.start_s / 0.001);
+  while (truth.at(start, touched) === 0) start++;
+  const from = 0.001 * start - 0.01;
+  const to = 0.001 * start + 0.03;
+  await page.evaluate((t) => [...document.querySelectorAll(".panel")].find((p) => p.querySelector(".panel-title").textContent === t).scrollIntoView(), title);
+  await until(page, (t) => freefloat.plots.find((p) => p.title === t).drawn(), title);
+  await page.evaluate(([a, b]) => freefloat.zoom(a, b), [from, to]);
+  assert.equal(await level(), "Every cycle is drawn in this range.");
+  await until(page, (t) => freefloat.plots.find((p) => p.title === t).scale()[1] < 5, title);
+  await page.waitForTimeout(400); // until it is drawn
+  const seen = await page.evaluate((t) => {
+    const panel = [...document.querySelectorAll(".panel")].find((p) => p.querySelector(".panel-title").textContent === t);
+    const canvas = panel.querySelector("canvas");
+    const [c, o] = [canvas, panel.querySelector(".u-over")].map((e) => e.getBoundingClientRect());
+    const plot = freefloat.plots.find((p) => p.title === t);
+    const [left, top, width, height] = [o.left - c.left, o.top - c.top, o.width, o.height].map(Math.round);
+    const {data} = canvas.getContext("2d").getImageData(left, top, width, height);
+    return {width, height, data: [...data], scale: plot.scale(), lines: plot.lines()};
+  }, title);
+  const [low, high] = seen.scale;
+  const pixel = (x, y) => seen.data.slice(4 * (y * seen.width + x), 4 * (y * seen.width + x) + 4);
+  const force = (t, name) => {
+    const k = Math.min(Math.floor(t / 0.001), truth.rows - 2);
+    return truth.at(k, name) + (t / 0.001 - k) * (truth.at(k + 1, name) - truth.at(k, name));
+  };
+  let off = 0;
+  let looked = 0;
+  for (let x = Math.round(seen.width / 3); x < seen.width - 4; x += 3) {
+    const t = from + ((x + 0.5) / seen.width) * (to - from);
+    const wanted = ((high - force(t, touched)) / (high - low)) * seen.height;
+    // The line is what differs from the column's commonest colour by more than a line of the grid does.
+    const column = Array.from({length: seen.height}, (_, y) => pixel(x, y));
+    const count = new Map();
+    for (const p of column) count.set(p.join(), (count.get(p.join()) ?? 0) + 1);
+    const common = [...count].sort((a, b) => b[1] - a[1])[0][0].split(",").map(Number);
+    const marked = column.flatMap((p, y) => (Math.max(...p.map((v, i) => Math.abs(v - common[i]))) > 60 ? [y] : []));
+    looked++;
+    if (!marked.some((y) => Math.abs(y + 0.5 - wanted) < 2.5)) off++;
+  }
+  assert.ok(high < 5 && force(to, touched) > high / 2, `the scale is ${seen.scale}`);
+  assert.ok(looked > 50 && off <= looked / 50, `the line is elsewhere in ${off} of ${looked} columns`);
+  assert.deepEqual(page.troubles, []);
+  await page.close();
+});
+
 await check("a long run shows every cycle once its log.csv is opened, and refuses another's", async () => {
   const truth = log("long");
   const page = await open("long", plain);
@@ -396,6 +465,13 @@ await check("on a phone and on paper no table is clipped", async () => {
   let page = await open("compared/report", {...plain, width: 360});
   const wide = () => page.evaluate(() => [...document.querySelectorAll(".scroll")].filter((e) => e.scrollWidth > e.clientWidth + 1).map((e) => e.firstChild.className));
   assert.deepEqual(await wide(), [], "on a phone");
+  // Many contacts do not bury what comes behind them.
+  const contacts = page.locator("table.contacts tbody tr");
+  const visible = async () => (await Promise.all((await contacts.all()).map((r) => r.isVisible()))).filter(Boolean).length;
+  assert.ok((await contacts.count()) > 6);
+  assert.equal(await visible(), 6);
+  await page.getByRole("button", {name: /^Show all \d+$/}).click();
+  assert.equal(await visible(), await contacts.count());
   await page.close();
   page = await open("compared/report", plain);
   await page.emulateMedia({media: "print"});

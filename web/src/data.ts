@@ -142,6 +142,8 @@ export interface Run {
   cycles: number;
   /** Cycles per pair of rows; 1 when every cycle is kept. */
   bucket: number;
+  /** Where every cycle is kept although a pair of rows elsewhere stands for several: from and to [s]. */
+  whole: [number, number][];
   histograms: Histogram[];
 }
 
@@ -157,6 +159,7 @@ interface SeriesHeader {
   rows: number;
   cycles: number;
   bucket: number;
+  whole: [number, number][];
   columns: (Column & {constant?: number | null})[];
   histograms: Histogram[];
 }
@@ -281,6 +284,7 @@ export async function readReport(document: Document): Promise<Report> {
       table,
       cycles: header?.cycles ?? r.summary.cycles ?? 0,
       bucket: header?.bucket ?? 1,
+      whole: header?.whole ?? [],
       histograms: header?.histograms ?? [],
     });
   }

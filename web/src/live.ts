@@ -637,7 +637,7 @@ class Page {
     const rows: {label: string; value: number; total: boolean}[] = [];
     for (const s of this.satellites)
       for (const term of TERMS) {
-        const value = table.last(`${s}.energy.${term}`);
+        const value = relevant(table.last(`${s}.energy.${term}`), this.ledgerMost) ?? NaN; // below a millionth of the largest: rounding
         if (value !== 0) this.ledgerSeen.add(`${s}.${term}`);
         if (!Number.isFinite(value) || (term !== "kinetic" && !this.ledgerSeen.has(`${s}.${term}`))) continue;
         rows.push({label: `${this.satellites.length > 1 ? `${s}: ` : ""}${TERM_WORDS[term]}`, value, total: term === "kinetic"});

@@ -1,6 +1,13 @@
 // Every cycle of a long run: log.csv, chosen by the reader, in place of the points that the page holds. Nothing is sent anywhere.
-import type {Column, Table} from "./data";
+import type {Column, Run, Table} from "./data";
 import {parseColumn} from "./table";
+
+/** What a point of a long run is in the range that is shown. */
+export function levelSentence(run: Run, [from, to]: [number, number]): string {
+  if (run.whole.some(([a, b]) => a <= from && to <= b)) return "every cycle is drawn in this range.";
+  const inside = run.whole.filter(([a, b]) => b >= from && a <= to).length;
+  return `each point is the smallest or largest of ${run.bucket} cycles${inside ? "; in and around contacts and at the end every cycle is drawn" : ""}.`;
+}
 
 class RawTable implements Table {
   rows = 0;

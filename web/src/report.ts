@@ -5,7 +5,7 @@ import {duration, exact, number, quantity, relevant, seconds, sentence, words} f
 import {colour, histogram, Panel, PlotGroup, swatch, type Line} from "./plots";
 import {emulationPlans, plans, type PlotPlan, type Quantity} from "./plans";
 import {Scene} from "./scene";
-import {readLog} from "./rawlog";
+import {levelSentence, readLog} from "./rawlog";
 import {StudyPage, type Study} from "./study";
 import {brokenAt, energySentence, isReference, isValid, rank, UNITS, verdict} from "./verdict";
 
@@ -263,7 +263,9 @@ class Page {
       ...row.filter((_t, k) => kept[k]),
     ]);
     const more = run.contacts.length > LIMIT ? ` The first ${LIMIT} of ${run.contacts.length} are listed.` : "";
-    return section("Contacts", `Speeds are those of the centre of mass; restitution is that of the speed along the normal at the touching point, of both bodies where two touch.${more}`, htmlTable("Contacts", heads, rows, "contacts"));
+    const all: HTMLElement | null = rows.length > 6 ? h("button", {type: "button", class: "quiet small more", click: () => (s.classList.add("all"), all!.remove())}, `Show all ${rows.length}`) : null;
+    const s = section("Contacts", `Speeds are those of the centre of mass; restitution is that of the speed along the normal at the touching point, of both bodies where two touch.${more}`, htmlTable("Contacts", heads, rows, "contacts"), ...(all ? [all] : []));
+    return s;
   }
 
   private lookContact(run: Run, index: number): void {
@@ -359,13 +361,19 @@ class Page {
         this.scene?.setRun(this.current.table!, this.current.geometry, satelliteNames(this.current));
         this.seek(this.group.time);
         said.textContent = `Every cycle is drawn: ${table.rows} rows.`;
+        level.remove();
         button.remove();
       } catch (error) {
         said.textContent = `${(error as Error).message}.`;
       }
     }});
     const button = h("button", {type: "button", class: "quiet small", click: () => input.click()}, `Open log.csv${this.compare ? ` of ${run.label}` : ""}`);
-    return h("p", {class: "raw"}, h("span", {class: "soft"}, `${this.compare ? `${run.label}: each` : "Each"} point is the smallest or largest of ${run.bucket} cycles. `), button, " ", input, said);
+    const level = h("span", {class: "soft level"});
+    const say = (): void => void (level.textContent = sentence(`${this.compare ? `${run.label}: ` : ""}${levelSentence(run, this.group.range)} `));
+    const others = this.group.onRange;
+    this.group.onRange = (range) => (others(range), say());
+    say();
+    return h("p", {class: "raw"}, level, button, " ", input, said);
   }
 
   private plot(plan: PlotPlan, runs: Run[], prefix: string): HTMLElement[] | null {
@@ -520,7 +528,7 @@ class Page {
 
   private footer(): HTMLElement {
     const parts = this.report.runs.filter((r) => r.table).map((r) => {
-      const what = r.bucket === 1 ? `all ${r.cycles} cycles` : `${r.table!.rows} points for ${r.cycles} cycles, smallest and largest of every ${r.bucket}`;
+      const what = r.bucket === 1 ? `all ${r.cycles} cycles` : `${r.table!.rows} points for ${r.cycles} cycles, smallest and largest of every ${r.bucket}${r.whole.length ? ", in and around contacts and at the end all" : ""}`;
       return this.compare ? `${r.label}: ${what}` : what;
     });
     return h("footer", {}, h("p", {}, `${this.report.generator}. ${parts.length ? `Plotted: ${parts.join("; ")}. ` : ""}Units are SI; linear velocity in the inertial frame, angular velocity, force and torque in the body frame.`));
@@ -554,7 +562,7 @@ class Page {
     return {
       title: this.report.title,
       runs: this.report.runs.map((r) => ({
-        label: r.label, rows: r.table?.rows ?? 0, cycles: r.cycles, bucket: r.bucket, columns: r.table?.columns.map((c) => c.name) ?? [],
+        label: r.label, rows: r.table?.rows ?? 0, cycles: r.cycles, bucket: r.bucket, whole: r.whole, columns: r.table?.columns.map((c) => c.name) ?? [],
         value: (name: string, row: number): number | undefined => (name === "t" ? r.table?.time[row] : r.table?.column(name)?.[row]),
       })),
       plots: this.group.panels.map((p) => ({

@@ -33,6 +33,19 @@ double ff__fused_across(const fused_config *config, const fused_contact *c) {
     return whole > 0.0 ? fmax(0.0, left) / whole : 0.0;
 }
 
+/* What the law leaves in all rows over its own peak, squares: a mock-up that is jerked makes the filter
+ * swing, and neither those rows (the fit has left them out) nor their force may make the rest look small. */
+static double left_by_swings(const fused_contact *c) {
+    double sum = 0.0, most = 1e-9;
+    for (uint64_t i = c->row_from; i <= c->until; i++) {
+        const fused_row *q = fused_row_of(c, i);
+        const double law = ff_profile_force(&c->surface, q->s, q->v);
+        sum += square(q->f - law);
+        most = fmax(most, law);
+    }
+    return sum / (square(most) * (double)(c->until - c->row_from + 1));
+}
+
 static double restitution_of(const fused_contact *c) {
     const ff_profile *e = &c->surface;
     if (!e->valid || e->law != 0)
@@ -52,9 +65,12 @@ void ff__fused_budget(const fused_model *model, fused_state *state, const fused_
      */
     const double bound = (0.4 + 1.7 * e) * noise / (peak * sqrt(rows)),
                  turn = 2.0 * noise / (peak * sqrt(rows));
+    /* The rows may tell less: approached at one speed, k (s - x0) + c v has one number for x0 and c. A place
+     * that is uncertain is an onset that is, and acts like a skew of sd/v (docs 6). */
+    const double place = s->valid && c->speed > 0.0 ? 0.5 * FF_PI * w * e * s->sd_x0 / c->speed : 0.0;
     const double offset = config->zero ? noise * sqrt(state->zero[c->a].P[0]) * 0.25 * FF_PI / peak : 0.0;
-    sd[FUSED_BY_NOISE] =
-        sqrt(bound * bound / square(1.0 + e) + turn * turn + offset * offset) * (c->b < 0 ? 1.0 : 1.4);
+    sd[FUSED_BY_NOISE] = sqrt(square(fmax(bound, place)) / square(1.0 + e) + turn * turn + offset * offset) *
+                         (c->b < 0 ? 1.0 : 1.4);
     /* a wrong time is a wrong damping: delay and low pass are modelled, and believed to .4 % */
     sd[FUSED_BY_TIME] = 0.004 * 0.5 * FF_PI * w * e / (1.0 + e) * (fabs(config->skew) + config->sensor_lag);
     /* the gears' motion is modelled: what that leaves grows with how much of the depth is theirs */
@@ -62,9 +78,10 @@ void ff__fused_budget(const fused_model *model, fused_state *state, const fused_
     double give = c->torque ? 0.0 : give_of(state, c->a, c->r, n, k);
     if (c->b >= 0)
         give += give_of(state, c->b, ff_vec3_zero(), n, k);
-    /* of a stiff surface the tip bounces between the samples: the fewer of these, the more */
+    /* of a stiff surface the tip bounces between the samples: the fewer of these, the more; less where tip
+     * and surface were found together */
     const double part = !s->valid ? 0.0 : give * (s->law == 0 ? s->k : c->mass * w * w);
-    sd[FUSED_BY_GEARS] = 0.04 * sqrt(part * w * model->integrate.cycle);
+    sd[FUSED_BY_GEARS] = (c->tip_found ? 0.006 : 0.04) * sqrt(part * w * model->integrate.cycle);
     sd[FUSED_BY_FRICTION] = 0.012 * c->mu;
     for (int i = 0; i < FUSED_CONTACTS; i++) {
         const fused_contact *o = &state->contact[i];
@@ -76,7 +93,9 @@ void ff__fused_budget(const fused_model *model, fused_state *state, const fused_
         sd[FUSED_BY_OTHERS] = c->exact ? 0.001 + 0.015 * w * model->integrate.cycle : 0.03;
     }
     const double unit = fmax(noise, 1e-3 * peak), count = fmax(1.0, (double)(c->until - c->row_from + 1));
-    const double along = s->valid ? square(unit / peak) * s->J / count - square(noise / peak) : 0.0;
+    double along = s->valid ? square(unit / peak) * s->J / count - square(noise / peak) : 0.0;
+    if (config->swings && c->settled && s->valid)
+        along = left_by_swings(c) - square(noise / peak);
     /* what a known mock-up leaves swings about zero within the contact: little of it is in the impulse */
     sd[FUSED_BY_MISFIT] = (config->swings ? 0.25
                            : part > 0.0   ? 1.6

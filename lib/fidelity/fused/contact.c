@@ -75,7 +75,9 @@ static void set_up(fused_state *state, fused_contact *c, int a, int b, bool torq
     c->joined = c->alone = false;
     c->lean.step = 0.05;
     c->lean.misfit = 0.0;
-    c->surface = (ff_profile){0};
+    c->surface = c->tip = (ff_profile){0};
+    c->tip_found = false;
+    c->tip_due = 0;
     c->detected = k;
     c->due = k + 1;
     c->laws.due = k + 8;

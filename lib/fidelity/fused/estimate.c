@@ -266,8 +266,8 @@ static bool judge_union(const fused_config *config, fused_state *state, fused_co
 
 /* The stages of an estimate. Each returns true where it is done, and stops where the work of the cycle ends.
  */
-static bool place(const fused_config *config, fused_state *state, fused_contact *c, uint64_t last,
-                  int *work) {
+static bool place(const fused_model *model, fused_state *state, fused_contact *c, uint64_t last, int *work) {
+    const fused_config *config = &model->config;
     const fused_reach z = ff__fused_reach_of(state, c, last);
     if (c->row <= c->row_from) {
         c->row = c->row_from;
@@ -278,7 +278,13 @@ static bool place(const fused_config *config, fused_state *state, fused_contact 
     if (c->row <= last)
         return false;
     ff__fused_find_place(config, state, c, &z, last);
-    begin_rows(c, TAKE);
+    /* the settlement waits for the axes behind gears; before, they are found beside the estimates */
+    const bool tip = (c->closing ? c->passes > 0 : last >= c->tip_due && ff__fused_tip_done(state, c)) &&
+                     ff__fused_tip_begin(model, state, c, last);
+    if (tip && c->closing)
+        c->stage = TIP;
+    else
+        begin_rows(c, TAKE);
     return true;
 }
 
@@ -408,14 +414,18 @@ static void finish(const fused_model *model, fused_state *state, fused_contact *
  * work in a cycle: it stops where the work ends and continues in the next one. */
 void ff__fused_estimate(const fused_model *model, fused_state *state, fused_contact *c, uint64_t last,
                         uint64_t k, int *work) {
-    const fused_config *config = &model->config;
     if (c->stage == PLACE && c->frozen && c->surface.valid) {
         /* the onset has left the history: what it taught stands */
         c->stage = c->closing ? SETTLE : REST;
         return;
     }
-    if (c->stage == PLACE && !place(config, state, c, last, work))
+    if (c->stage == PLACE && !place(model, state, c, last, work))
         return;
+    if (c->stage == TIP) {
+        if (!ff__fused_tip_done(state, c))
+            return;
+        begin_rows(c, TAKE);
+    }
     if (c->stage == TAKE && c->one.judged && !ff__fused_one_point(model, c)) {
         ff__fused_part(c);
         begin_rows(c, TAKE_FIRST);

@@ -102,6 +102,7 @@ static void work_on(const fused_model *model, fused_state *state, uint64_t k) {
     }
     ff__fused_work_on(model, state, k, &work);
     ff__fused_join_on(model, state, k);
+    ff__fused_tip_on(state, k);
     ff__fused_sweep(state);
 }
 

@@ -55,6 +55,7 @@ typedef struct fused_model {
     ff_integrate_config integrate;
     int bits; /* 1 << bits cycles of history */
     int bodies;
+    bool yields; /* a robot does */
     ff_body_view view[FF_MAX_BODIES];
 } fused_model;
 
@@ -80,11 +81,16 @@ typedef struct fused_lag {
     } off; /* what came out, less that */
 } fused_lag;
 
-/* Axes of a robot behind its motors. */
-typedef struct fused_gears {
-    bool begun, moving;                            /* one cycle, two cycles seen */
-    double C[6][6];                                /* of the robot at the CoM, inertial axes, angular first */
+/* Axes of a robot behind its motors in one cycle. */
+typedef struct fused_axes {
+    double J[6][6];                                /* of the CoM at these axes, inertial, angular first */
     double angle[6], rate[6], torque[6], motor[6]; /* [rad] less the motor, [rad/s] its own, [N m], [rad] */
+} fused_axes;
+typedef struct fused_gears {
+    bool begun, moving;      /* one cycle, two cycles seen */
+    double K[6], D[6], I[6]; /* as in ff_gears */
+    double C[6][6];          /* of the robot at the CoM, inertial axes, angular first */
+    fused_axes now;
 } fused_gears;
 
 /* The sensor's offset, body axes. */
@@ -247,6 +253,9 @@ typedef struct fused_contact {
     bool exact;   /* and together they explain force and torque to the noise or .02 %, or share one normal */
     bool alone;   /* was looked at for being several, and is not */
     ff_profile surface;
+    bool tip_found;   /* tip explains the force */
+    uint64_t tip_due; /* next fit of it */
+    ff_profile tip;   /* behind gears: found with the axes' motion; x0 from the last row in front */
     uint64_t anchor, detected, end; /* cycles */
     double mass;                    /* [kg] effective, along n at the contact point */
     double speed;                   /* [m/s] towards the surface at the anchor */
@@ -276,6 +285,40 @@ typedef struct fused_contact {
     bool checked;       /* against the settlement, or not to be */
     fused_union one;
 } fused_contact;
+
+/* Axes behind gears and the surface together (tip.c). */
+enum { FUSED_LANES = 5 };
+typedef struct fused_flow { /* of the axes over h: angle and rate from those before and the torques at both
+                               ends */
+    double h, aa[6], ar[6], ra[6], rr[6], a0[6], a1[6], r0[6], r1[6];
+} fused_flow;
+typedef struct fused_lane { /* one trial: axes as in fused_axes, on a surface */
+    ff_profile on;
+    double d[6], rate[6];
+    double f, left; /* [N] along the normal; of the last sample, less the law */
+    double J;       /* of the rows so far: squares of what is left */
+} fused_lane;
+typedef struct fused_tip {
+    int phase; /* tip.c; 0: none is under way */
+    int contact;
+    ff_vec3 n, r;
+    double K[6], D[6], I[6];            /* of the gears */
+    uint64_t from, to, onset, scan_to;  /* rows: of the fit, first with a force, last of the grid's */
+    uint64_t row, last;                 /* of the lanes */
+    double T, place, fast, mobility_on; /* [s]; before the onset: [m], [m/s], [1/kg] */
+    /* of the cycle at hand, beginning and end: the tip along n by axis, torque beside f's, s without the
+     * angles */
+    double Jn[2][6], rest[2][6], base[2], motor[6], speed[6], f, mobility;
+    int lanes, parts;
+    double decay;    /* [s] the first part after the onset */
+    double gate;     /* J of the lowest valley is below it */
+    fused_flow flow; /* of a part */
+    fused_lane lane[FUSED_LANES];
+    int point, trials;
+    double J_window[2], J_scan, J_best, lambda;
+    ff_profile scan, best;
+    double step[3], A[9], b[3], A_best[9], b_best[3];
+} fused_tip;
 
 typedef struct fused_wall {
     bool valid;
@@ -359,11 +402,13 @@ typedef struct fused_state {
     fused_report report[FF_MAX_BODIES];
     fused_lag lag[FF_MAX_BODIES];
     fused_gears gears[FF_MAX_BODIES];
+    ff__ring axes; /* a series for each body of fused_axes, where a robot yields; else no rows */
     fused_zero zero[FF_MAX_BODIES];
     fused_wall wall[FUSED_WALLS];
     ff__replay replay[FF_MAX_BODIES];
     fused_contact contact[FUSED_CONTACTS];
     fused_joint joint;
+    fused_tip tip;
     ff__history history; /* of fused_sample; behind this struct lie the samples of each body, then the rows of
                             each contact */
 } fused_state;
@@ -375,7 +420,21 @@ enum {
     WORK_ROW = 24    /* a row along the normal */
 };
 /* An estimate goes through these; REST: none is under way. */
-enum { REST, PLACE, TAKE, FIT, RIVAL, FRICTION, TAKE_AGAIN, FIT_AGAIN, TAKE_FIRST, COMMIT, SETTLE, JOINING };
+enum {
+    REST,
+    PLACE,
+    TIP,
+    TAKE,
+    FIT,
+    RIVAL,
+    FRICTION,
+    TAKE_AGAIN,
+    FIT_AGAIN,
+    TAKE_FIRST,
+    COMMIT,
+    SETTLE,
+    JOINING
+};
 static const double force_least = 0.02;   /* [N] no force below it is a contact */
 static const double arm_longest = 3.0;    /* [m] a torque at a longer arm is a torque of its own */
 static const double torque_least = 0.003; /* [N m] */
@@ -496,8 +555,15 @@ ff_status ff__fused_store(const fused_model *model, fused_state *state, const ff
                           const ff_rigid_state *body, uint64_t k);
 /* gears.c: moves the sample's robot by how far its gears have given way */
 void ff__fused_give_way(fused_gears *z, const ff_gears *g, double T, fused_sample *x);
+ff_twist ff__fused_by_axes(const double J[6][6], const double *x);
 /* What has been read in the last rows is the sensor's offset. */
 void ff__fused_zero_here(const fused_config *config, fused_state *state, int body, uint64_t k, int rows);
+
+/* tip.c: axes that yield, with the surface between the samples. Begins a fit with the rows up to `last`,
+ * false where there is none to make; one cycle of it. */
+bool ff__fused_tip_begin(const fused_model *model, fused_state *state, fused_contact *c, uint64_t last);
+void ff__fused_tip_on(fused_state *state, uint64_t k);
+bool ff__fused_tip_done(const fused_state *state, const fused_contact *c);
 
 /* replay.c: the satellites recomputed, and one delay ahead */
 unsigned ff__fused_group_of(const fused_state *state, int body);

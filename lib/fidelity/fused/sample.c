@@ -159,6 +159,8 @@ ff_status ff__fused_store(const fused_model *model, fused_state *state, const ff
         if (y->gears) { /* the sensor sits behind them */
             ff__fused_give_way(&state->gears[i], y->gears, T, x);
             memcpy(state->gears[i].C, y->compliance, sizeof state->gears[i].C);
+            if (model->yields)
+                *(fused_axes *)ff__ring_at(&state->axes, i, k) = state->gears[i].now;
             x->force = ff_quat_rotate(x->T_r.q, f.f);
         }
         x->hears = model->hears && !y->gears;

@@ -106,10 +106,19 @@ static int bits_of(const ff_world *world, const fused_settings *s) {
     return ff__ring_bits(s->look_back / world->integrate.cycle + SPARE, 8, FUSED_BITS);
 }
 
+/* Axes are kept where a robot has any that yield. */
+static bool yields(const ff_world *world) {
+    for (int i = 0; i < world->bodies; i++)
+        if (world->body[i].yields)
+            return true;
+    return false;
+}
+
 static size_t bytes(const ff_world *world, const void *memory, size_t *state) {
     const int bits = bits_of(world, memory);
     *state = sizeof(fused_state) + ff__ring_bytes(bits, world->bodies, sizeof(fused_sample)) +
-             ff__ring_bytes(bits, FUSED_CONTACTS, sizeof(fused_row));
+             ff__ring_bytes(bits, FUSED_CONTACTS, sizeof(fused_row)) +
+             (yields(world) ? ff__ring_bytes(bits, world->bodies, sizeof(fused_axes)) : 0);
     return sizeof(fused_model);
 }
 
@@ -140,7 +149,8 @@ static void create(const ff_world *world, const void *memory, uint64_t given, vo
                                       .stiffness = s->stiffness},
                            .integrate = world->integrate,
                            .bits = bits_of(world, s),
-                           .bodies = world->bodies};
+                           .bodies = world->bodies,
+                           .yields = yields(world)};
     for (int i = 0; i < world->bodies; i++) {
         model->view[i].rigid = world->body[i].rigid;
         model->config.delay[i] = delay_of(world, s, i);
@@ -175,6 +185,8 @@ static void reset(const void *self, const ff_rigid_state *body, void *memory) {
     char *rows = (char *)(state + 1) + ff__ring_bytes(model->bits, model->bodies, sizeof(fused_sample));
     for (int c = 0; c < FUSED_CONTACTS; c++, rows += ff__ring_bytes(model->bits, 1, sizeof(fused_row)))
         ff__ring_place(&state->contact[c].rows, model->bits, sizeof(fused_row), rows);
+    if (model->yields)
+        ff__ring_place(&state->axes, model->bits, sizeof(fused_axes), rows);
 }
 
 static double lead(const void *model, const void *state, int body) {

@@ -92,6 +92,7 @@ typedef struct ff_world_body {
     double delay;         /* [s] dead time from a command to the motion */
     double lag;           /* [s] by which the robot follows a ramp later than that */
     double acceleration;  /* [m/s2] the robot's limit; 0: none */
+    bool yields;          /* its axes do, behind their motors: samples come with their gears */
     bool carries_surface; /* of two bodies that touch, this one has the surface and the other the tip */
 } ff_world_body;
 

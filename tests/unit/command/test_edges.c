@@ -287,6 +287,19 @@ static void test_axes_outside_are_named(void **unused) {
             q.rail = side ? 3.0 : -2.0;
             assert_int_equal(ff_arm_outside(&m, &q), 0);
         }
+        /* solutions are named by their axes: a rail that is given outside is said elsewhere */
+        ff_arm_joints off = middle;
+        off.rail = 3.5;
+        off.a[4] = 0.5;
+        const ff_pose reached = ff_arm_forward(&m, &off);
+        ff_arm_solution found[8];
+        int count = 0;
+        assert_int_equal(ff_arm_inverse_all(&m, &reached, 3.5, &off, found, &count, NULL), FF_OK);
+        for (int n = 0; n < count; n++) {
+            ff_arm_joints q = found[n].joints;
+            q.rail = 0.5;
+            assert_int_equal(found[n].outside, ff_arm_outside(&m, &q));
+        }
         /* along the rail: where the wrist is, zero without one */
         const ff_pose T = ff_arm_forward(&m, &middle);
         ff_arm_joints moved = middle;

@@ -309,7 +309,7 @@ static void test_standstill_target_is_not_overshot(void **state) {
     (void)state;
     ff_rng rng;
     ff_rng_seed(&rng, test_seed(), 7);
-    for (int i = 0; i < test_count(500, 10000); i++) {
+    for (int i = 0; i < test_count(200, 10000); i++) {
         ff_limiter_limits limits = random_limits(&rng);
         if (i % 3 == 0)
             limits.jerk = NONE;
@@ -401,7 +401,7 @@ static void test_start_outside_the_limits_returns_at_full_rate(void **state) {
     /* random violations: back inside after the time the derivatives need, and never out again */
     ff_rng rng;
     ff_rng_seed(&rng, test_seed(), 9);
-    for (int i = 0; i < test_count(300, 5000); i++) {
+    for (int i = 0; i < test_count(120, 5000); i++) {
         const ff_limiter_limits l = {log_range(&rng, 0.1, 2), log_range(&rng, 0.5, 5),
                                      log_range(&rng, 5, 100)};
         ff_limiter_axis axis = {ff_rng_range(&rng, -1, 1), ff_rng_range(&rng, -3, 3) * l.velocity,
@@ -562,7 +562,7 @@ static void test_pose_meets_a_tumbling_target_within_its_limits(void **state) {
     ff_rng rng;
     ff_rng_seed(&rng, test_seed(), 11);
     const double dt = 0.004;
-    for (int i = 0; i < test_count(60, 1000); i++) {
+    for (int i = 0; i < test_count(30, 1000); i++) {
         ff_limiter_config config = {0.5, 2, 40, 0.5, 2, 40};
         if (i % 2)
             config.jerk = config.angular_jerk = NONE;

@@ -336,6 +336,29 @@ static void test_asked_earlier(void **state) {
         ff_output_step(&c, &s, at[n], &out);
         assert_near(out.to.T.p.x, x[n], 1e-12);
     }
+    const ff_setpoint other = {{ff_quat_identity(), ff_vec3_make(2e-5, 0, 0)}, ff_twist_zero()};
+    ff_output_target(&s, &other, 1.004); /* again for the same time: in its place */
+    ff_output_step(&c, &s, 1.003, &out);
+    assert_near(out.to.T.p.x, 0.75 * 2e-5, 1e-12);
+    /* for an earlier time: a new beginning, carried back as it moves, a cycle at most */
+    const ff_setpoint moves = {a.T, {ff_vec3_make(0, 0, 1e-3), ff_vec3_make(0.005, 0, 0)}};
+    const double when[] = {0.899, 0.88, 0.903}, back[] = {-0.001, -0.004, 0.003};
+    for (int n = 0; n < 3; n++) {
+        ff_output_reset(&s, ff_pose_identity());
+        ff_output_target(&s, &b, 1.004);
+        ff_output_target(&s, &moves, 0.9);
+        ff_output_step(&c, &s, when[n], &out);
+        assert_near(out.to.T.p.x, 0.005 * back[n], 1e-12);
+        assert_near(2.0 * out.to.T.q.z, 1e-3 * back[n], 1e-12);
+    }
+    for (int far = 0; far < 2; far++) { /* further apart than a cycle and a half: not between them */
+        ff_output_reset(&s, ff_pose_identity());
+        ff_output_target(&s, &a, 1.0);
+        const double later = far ? 1.00601 : 1.00599;
+        ff_output_target(&s, &b, later);
+        ff_output_step(&c, &s, 1.003, &out);
+        assert_near(out.to.T.p.x, far ? 4e-5 : 4e-5 * 0.003 / 0.00599, 1e-12);
+    }
 }
 
 /* NaN and infinity in every number that is given: never in what is sent, never a step beyond the limits. */

@@ -422,9 +422,164 @@ static void test_a_stop_lasts_no_longer_than_along_a_line(void **state) {
     }
 }
 
+/* Time of an axis to rest by the closed form of ff_limiter_stop_path: to -d p, held for h, taken back. Beyond
+ * the limit of the acceleration it is the same sum. */
+static double axis_rests(double A, double J, double v, double a) {
+    const double d = v + a * fabs(a) / (2.0 * J) < 0.0 ? -1.0 : 1.0,
+                 whole = fmax(0.0, J * d * v + a * a / 2.0), p = fmin(A, sqrt(whole)),
+                 h = p > 0.0 ? (whole - p * p) / (J * p) : 0.0;
+    return fabs(-d * p - a) / J + h + p / J;
+}
+
+/* The parts of a limit: in proportion to what there is to do, m = w + q |m|/m on each axis in four steps,
+ * with w = |v|/t + |a|, q = a^2/2Jt, t = A/J; at least a fiftieth of the largest. */
+static ff_vec3 parts_of(double A, double J, double T, ff_vec3 v, ff_vec3 a) {
+    const double t = isfinite(A) && isfinite(J) ? fmax(A / J, T) : T;
+    double m[3], w[3], most = 0.0;
+    for (int i = 0; i < 3; i++)
+        m[i] = w[i] = fabs(v.a[i]) / t + fabs(a.a[i]);
+    for (int n = 0; n < 4; n++) {
+        const double size = sqrt(m[0] * m[0] + m[1] * m[1] + m[2] * m[2]);
+        for (int i = 0; i < 3; i++) {
+            const double q = a.a[i] * a.a[i] / (2.0 * J * t) * size;
+            m[i] = 0.5 * w[i] + sqrt(0.25 * w[i] * w[i] + q);
+        }
+    }
+    for (int i = 0; i < 3; i++)
+        most = fmax(most, m[i]);
+    ff_vec3 s;
+    for (int i = 0; i < 3; i++)
+        s.a[i] = most > 0.0 ? fmax(m[i] / most, 0.02) : 1.0;
+    return ff_vec3_unit(s);
+}
+
+/* The path of a stop from any motion: all axes at once with their parts of the limits, or, where that would
+ * break a limit or last longer, after the acceleration is taken back along its own direction. */
+static void test_the_path_of_a_stop(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 22);
+    int at_once = 0, slow = 0, apart = 0;
+    for (int n = 0; n < test_count(400, 20000); n++) {
+        ff_output_config c = random_config(&rng);
+        const double T = c.cycle;
+        if (n % 16 == 15)
+            c.jerk = FF_INF;
+        const double A = fmin(c.stop_acceleration, c.acceleration), J = c.jerk;
+        const ff_vec3 e = ff_vec3_unit(test_random_vec3(&rng, 1.0)),
+                      across = ff_vec3_unit(ff_vec3_cross(e, test_random_vec3(&rng, 1.0)));
+        ff_vec3 a =
+            ff_vec3_scale(c.acceleration * ff_rng_uniform(&rng), ff_vec3_unit(test_random_vec3(&rng, 1.0)));
+        double speed = c.velocity * ff_rng_uniform(&rng);
+        const double gained = isfinite(J) ? ff_vec3_dot(a, a) / (2.0 * J) : 0.0;
+        if (n % 4 == 1) /* what is gained while the acceleration is taken back leads to the limit */
+            speed = fmax(0.0, c.velocity - gained) * ff_rng_range(&rng, 0.99, 1.01);
+        if (n % 4 == 2) { /* about opposed */
+            const double cosine = -ff_rng_range(&rng, 0.98, 1.0);
+            a = ff_vec3_scale(
+                ff_vec3_norm(a),
+                ff_vec3_add(ff_vec3_scale(cosine, e), ff_vec3_scale(sqrt(1.0 - cosine * cosine), across)));
+        }
+        ff_vec3 v = ff_vec3_scale(speed, e); /* of the plan: half a cycle behind the differences */
+        const ff_vec3 path = ff_output_stop_path(&c, ff_vec3_axpy(-0.5 * T, a, v), a);
+        ff_vec3 s = parts_of(A, J, T, v, a), most, d = ff_vec3_zero();
+        const double size = ff_vec3_norm(a);
+        double longest = 0.0;
+        for (int i = 0; i < 3; i++) {
+            most.a[i] = fmax(fabs(a.a[i]), A * s.a[i]);
+            if (isfinite(J))
+                longest = fmax(longest, axis_rests(A * s.a[i], J * s.a[i], v.a[i], a.a[i]));
+        }
+        const bool opposed = ff_vec3_dot(v, a) <= -0.99 * ff_vec3_norm(v) * size,
+                   together = ff_vec3_norm(most) <=
+                                  (1.0 + 1e-9) * c.acceleration && /* parts of it make it up to rounding */
+                              (opposed || ff_vec3_norm(v) + gained <= c.velocity);
+        const ff_vec3 left = ff_vec3_axpy(0.5 * size / J, a, v);
+        const bool slower =
+            isfinite(J) && longest > 1.002 * (size / J + axis_rests(A, J, ff_vec3_norm(left), 0.0));
+        at_once += together && !slower;
+        slow += together && slower;
+        apart += !together;
+        if (isfinite(J) && (!together || slower)) {
+            const double t = size / J;
+            d = ff_vec3_axpy(t * t / 3.0, a, ff_vec3_scale(t, v));
+            v = left;
+            a = ff_vec3_zero();
+            s = parts_of(A, J, T, v, a);
+        }
+        for (int i = 0; i < 3; i++) {
+            const ff_limiter_limits limits = {FF_INF, A * s.a[i], J * s.a[i]};
+            const double x = d.a[i] + ff_limiter_stop_path(&limits, v.a[i], a.a[i]);
+            assert_near(path.a[i], x, 1e-9 * (1.0 + fabs(x)));
+        }
+    }
+    print_message("%d at once, %d would be slower, %d not together\n", at_once, slow, apart);
+    assert_true(at_once > 20 && slow > 5 && apart > 20);
+}
+
+/* A target that jumps, or jumps and moves on along the same line, in any direction: the robot goes straight
+ * to it, in the time that one axis with the whole limits needs, and a turn about one axis stays about it. The
+ * plan begins and ends with whole cycles: five more. */
+static void test_a_jump_is_followed_straight(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 23);
+    for (int n = 0; n < test_count(40, 3000); n++) {
+        ff_output_config c = random_config(&rng);
+        const double T = c.cycle = 0.004;
+        c.patience = 1e9;
+        const bool turns = n & 1, moves = n & 2, hard = n % 8 > 5; /* last: without a limit of the jerk */
+        /* an acceleration that is reached: with less jerk the parts of the axes drift apart from rounding on
+         */
+        c.jerk = hard ? FF_INF : c.acceleration / log_range(&rng, 0.004, 0.08);
+        c.angular_jerk = hard ? FF_INF : c.angular_acceleration / log_range(&rng, 0.004, 0.08);
+        const ff_limiter_limits limits = {limit_of(&c, turns, 0), limit_of(&c, turns, 1),
+                                          limit_of(&c, turns, 2)};
+        ff_vec3 u; /* each axis moves by more than the least part that it is given */
+        do
+            u = ff_vec3_unit(test_random_vec3(&rng, 1.0));
+        while (fmin(fabs(u.x), fmin(fabs(u.y), fabs(u.z))) < 0.1);
+        const double far = ff_rng_range(&rng, 0.02, 0.5), on = moves ? 0.5 * limits.velocity : 0.0;
+        const ff_limiter_axis from = {0.0, 0.0, 0.0};
+        const ff_limiter_target to = {far, on};
+        ff_limiter_plan best;
+        assert_int_equal(ff_limiter_plan_axis(&limits, &from, &to, &best), FF_OK);
+        const ff_pose begin = {test_random_quat(&rng), test_random_vec3(&rng, 1.0)};
+        ff_output_state s;
+        ff_output_reset(&s, begin);
+        int k = 1;
+        for (bool met = false; !met; k++) {
+            const double x = far + on * k * T;
+            ff_setpoint target = {begin, ff_twist_zero()};
+            if (turns) {
+                target.T.q = ff_quat_mul(begin.q, ff_quat_exp(ff_vec3_scale(x, u)));
+                target.twist.w = ff_vec3_scale(on, u);
+            } else {
+                target.T.p = ff_vec3_axpy(x, u, begin.p);
+                target.twist.v = ff_vec3_scale(on, u);
+            }
+            ff_output_out out;
+            ff_output_target(&s, &target, k * T);
+            ff_output_step(&c, &s, k * T, &out);
+            ff_output_confirm(&s, true, false);
+            const ff_vec3 gone = turns ? turned(begin.q, out.to.T.q) : ff_vec3_sub(out.to.T.p, begin.p),
+                          off = ff_vec3_axpy(-ff_vec3_dot(gone, u), u, gone);
+            if (!(turns && x > 3.0)) /* half a turn has no direction */
+                assert_true(ff_vec3_norm(off) < 1e-9 * (far + x));
+            met = !out.limited;
+            if (!(k * T <= best.duration + 5.0 * T))
+                fail_msg("%s by %g, moving with %g: after %g s not there, one axis needs %g",
+                         turns ? "turn" : "jump", far, on, k * T, best.duration);
+        }
+        assert_true(k * T >= best.duration - 2.0 * T);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_stop_lasts_no_longer_than_along_a_line),
+        cmocka_unit_test(test_the_path_of_a_stop),
+        cmocka_unit_test(test_a_jump_is_followed_straight),
         cmocka_unit_test(test_stop_against_the_closed_form),
         cmocka_unit_test(test_stop_from_any_start),
         cmocka_unit_test(test_start_above_the_velocity_slows_down_to_it),

@@ -66,6 +66,47 @@ static ff_trip ends(void) {
     return lone.guard.walk.cause;
 }
 
+/* Random wrenches on a free body, each held for a cycle or, where telegrams are lost, for several: v changes
+ * by F T/m, w by T I^-1 t, and what the guard calls the contact's energy is the change of the kinetic one to
+ * rounding. The ledger alone is below it. Before t = 0 nothing counts. */
+static void test_energy_of_the_contact_is_the_satellites(void **unused) {
+    (void)unused;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 3);
+    for (int devices = 0; devices < 2; devices++) {
+        alone("safety: {energy: 1000},", devices);
+        ff_rigid_config rigid = {.mass = 3.0, .inertia = {{{0.5, 0, 0}, {0, 0.7, 0.1}, {0, 0.1, 0.9}}}};
+        assert_int_equal(ff_rigid_create(&rigid, &lone.model.rigid[0]), FF_OK);
+        if (devices) {
+            lone.out.measured_b[0].f.x = 50.0;
+            ff_walk_reset(&lone.guard.walk, FF_STATE_RUNUP);
+            assert_int_equal(ends().code, FF_TRIP_NONE);
+            ff_walk_reset(&lone.guard.walk, FF_STATE_FLOAT);
+        }
+        const double T = scenario.cycle;
+        ff_vec3 v = test_random_vec3(&rng, 0.3), w = test_random_vec3(&rng, 0.3);
+        double first = 0.0, energy = 0.0;
+        for (int k = 0; k < 200; k++) {
+            energy = 0.5 * 3.0 * ff_vec3_dot(v, v) +
+                     0.5 * ff_vec3_dot(w, ff_mat3_apply(&lone.model.rigid[0].inertia, w));
+            first = k ? first : energy;
+            const ff_wrench F = {.f = test_random_vec3(&rng, 80.0), .t = test_random_vec3(&rng, 5.0)};
+            const int lost = k % 20 == 7 ? 3 : 0;
+            lone.out.measured_b[0] = F;
+            lone.guard.in.filled = lost;
+            assert_int_equal(ends().code, FF_TRIP_NONE);
+            assert_near(lone.guard.in.body[0].energy, energy - first, 1e-12 * (1.0 + energy));
+            for (int n = 0; n <= lost; n++) {
+                lone.state.energy[0].exchanged += 0.4 * T * (ff_vec3_dot(F.f, v) + ff_vec3_dot(F.t, w));
+                lone.state.energy[0].delay += 0.6 * T * (ff_vec3_dot(F.f, v) + ff_vec3_dot(F.t, w));
+                v = ff_vec3_axpy(T / 3.0, F.f, v);
+                w = ff_vec3_axpy(T, ff_mat3_apply(&lone.model.rigid[0].inertia_inv, F.t), w);
+            }
+        }
+        assert_true(lone.state.energy[0].exchanged + lone.state.energy[0].delay < energy - first - 0.1);
+    }
+}
+
 #define assert_trip(trip, what, is, allowed)        \
     do {                                            \
         const ff_trip trip_ = (trip);               \
@@ -486,6 +527,7 @@ static void test_a_retreat_after_standing_is_not_taken_back(void **unused) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_what_a_sample_says_is_what_is_judged),
+        cmocka_unit_test(test_energy_of_the_contact_is_the_satellites),
         cmocka_unit_test(test_which_force_is_valid),
         cmocka_unit_test(test_the_end_of_the_range_in_virtual_time),
         cmocka_unit_test(test_what_is_wrong_with_a_sensor),

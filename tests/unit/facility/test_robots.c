@@ -576,12 +576,12 @@ static void test_joints_give_way_by_their_stiffness(void **state) {
         for (uint64_t k = 0; k < 400; k++) {
             ff_robot_write(&robot, k + 400 * (uint64_t)pushed, &command);
             ff_robot_step(&robot, k + 400 * (uint64_t)pushed);
-            for (int n = 1; n <= FF_ROBOT_SUBSTEPS; n++) {
-                ff_robot_substep(&robot, n);
-                const ff_setpoint between = ff_robot_between(&robot, n);
-                if (pushed)
-                    robot.joints.contact_b = (ff_wrench){ff_quat_unrotate(between.T.q, torque),
-                                                         ff_quat_unrotate(between.T.q, force)};
+            for (int n = 0; n < FF_ROBOT_SUBSTEPS; n++) {
+                const double from = (double)n / FF_ROBOT_SUBSTEPS, to = (n + 1.0) / FF_ROBOT_SUBSTEPS;
+                ff_robot_substep(&robot, from, to);
+                const ff_quat q_wb = ff_robot_between(&robot, to).T.q;
+                const ff_wrench push = {ff_quat_unrotate(q_wb, torque), ff_quat_unrotate(q_wb, force)};
+                ff_robot_meet(&robot, pushed ? push : ff_wrench_zero(), from, to);
             }
         }
         double J[6][7];

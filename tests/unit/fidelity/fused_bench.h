@@ -188,6 +188,29 @@ static inline fused_contact *bench_open(int c, const bench_truth *z, ff_vec3 n, 
     return x;
 }
 
+static inline double bench_angle(ff_vec3 a, ff_vec3 b) {
+    return asin(fmin(1.0, ff_vec3_norm(ff_vec3_cross(ff_vec3_unit(a), ff_vec3_unit(b)))));
+}
+
+/* n turned by an angle about a random axis across it. */
+static inline ff_vec3 bench_tilted(ff_rng *rng, ff_vec3 n, double angle) {
+    return ff_quat_rotate(ff_quat_exp(ff_vec3_scale(angle, bench_across(rng, n))), n);
+}
+
+enum { PLAY = 150, DETECTED = 22, FROM = 14 };
+
+/* A contact of so many rows, its normal a little off and its point not known. */
+static inline fused_contact *bench_played(ff_rng *rng, const bench_truth *z, int bodies, double force_noise,
+                                          double torque_noise) {
+    bench_reset(rng, bodies, force_noise, torque_noise, NULL);
+    bench_play(z, PLAY);
+    fused_contact *c = bench_open(0, z, bench_tilted(rng, z->n, 0.1), ff_vec3_zero(), FROM, DETECTED,
+                                  bench_state->history.count - 1);
+    for (uint64_t i = FROM; i < PLAY; i++)
+        c->torque_max = fmax(c->torque_max, ff_vec3_norm(fused_at(bench_state, 0, i)->torque));
+    return c;
+}
+
 static inline uint64_t bench_newest(void) {
     return bench_state->history.count - 1;
 }

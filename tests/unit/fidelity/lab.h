@@ -9,7 +9,7 @@
 #include "fidelity/fused/fused.h"
 #include "loop/stage.h"
 
-enum { LAB_RING = 128, LAB_FINE = 50 };
+enum { LAB_RING = 128, LAB_FINE = 50, LAB_SAID = 8 };
 
 typedef struct lab {
     int bodies, delay[2]; /* [cycles] */
@@ -28,8 +28,9 @@ typedef struct lab {
     double peak, peak_truth; /* [N] of the contact force */
     double
         error; /* of the velocities after contact, all bodies, as part of the approach speed: tip included */
-    double approach; /* [m/s] of the tip along the normal at the beginning */
-    double w, z;     /* [rad/s] and damping ratio of the first contact */
+    double approach;       /* [m/s] of the tip along the normal at the beginning */
+    double w, z;           /* [rad/s] and damping ratio of the first contact */
+    double said[LAB_SAID]; /* sums over all cycles, lab_listen() */
 } lab;
 
 /* Force on body 0, inertial, and where it acts: between the mock-ups or between the satellites. */
@@ -145,6 +146,24 @@ static inline void lab_configure(const lab *l, const ff_method *method, int vari
     config->world.noisy = l->noise > 0.0;
 }
 
+/* What the method says and sends in a cycle: bounds that acted, contacts, surfaces that are known, lead,
+ * observers, rows looked back, commands, wrenches. */
+static inline void lab_listen(lab *l, const ff_loop_out *out) {
+    const ff_method_out *m = &out->fidelity;
+    l->said[0] += m->bounds;
+    l->said[5] += m->look_back;
+    for (int i = 0; i < l->bodies; i++) {
+        const ff_vec3 p = out->command[i].T.p, f = m->f_b[i].f, t = m->f_b[i].t;
+        l->said[1] += m->in_contact[i];
+        l->said[2] += isfinite(m->stiffness[i]) + isfinite(m->damping[i]) + isfinite(m->damping_sd[i]);
+        l->said[3] += m->lead[i];
+        l->said[6] += p.x + 2.0 * p.y + 3.0 * p.z;
+        l->said[7] += f.x + 2.0 * f.y + 3.0 * f.z + 4.0 * t.x + 5.0 * t.y + 6.0 * t.z;
+        for (int n = 0; n < m->observers && (i == 0 || m->observers > 1); n++)
+            l->said[4] += (n + 1.0) * m->observer[i][n];
+    }
+}
+
 /* Robots that follow every command, `delay` cycles late, through ff_loop_step; the ledger closes in each
  * cycle. */
 static inline void lab_run(lab *l, const ff_loop_config *config, ff_loop_model *model, ff_loop_state *state) {
@@ -170,6 +189,7 @@ static inline void lab_run(lab *l, const ff_loop_config *config, ff_loop_model *
         }
     }
     l->peak = 0.0;
+    memset(l->said, 0, sizeof l->said);
     for (int k = 0; k < l->cycles; k++) {
         ff_rigid_state robot[2] = {{.attitude = {1, 0, 0, 0}}, {.attitude = {1, 0, 0, 0}}};
         for (int i = 0; i < l->bodies; i++) {
@@ -190,6 +210,7 @@ static inline void lab_run(lab *l, const ff_loop_config *config, ff_loop_model *
         }
         in.load[0].force = l->load;
         assert_int_equal(ff_loop_step(model, state, &info, &in, &out), FF_OK);
+        lab_listen(l, &out);
         for (int i = 0; i < l->bodies; i++) {
             ring[i][k % LAB_RING] = out.command[i];
             const ff_energy *e = &state->energy[i];
@@ -282,6 +303,23 @@ static inline void lab_plane(lab *l, ff_rng *rng, int bodies, double lever, doub
     l->z = z;
     c->stiffness = c->satellite_stiffness = w * w / mobility;
     c->damping = c->satellite_damping = 2.0 * z * w / mobility;
+}
+
+/* The two bodies change their numbers: body 1 carries the tip. */
+static inline void lab_swap(lab *l) {
+    const ff_rigid_config rigid = l->rigid[0];
+    const ff_rigid_state start = l->start[0];
+    const int delay = l->delay[0];
+    l->rigid[0] = l->rigid[1];
+    l->rigid[1] = rigid;
+    l->start[0] = l->start[1];
+    l->start[1] = start;
+    l->delay[0] = l->delay[1];
+    l->delay[1] = delay;
+    for (int n = 0; n < l->contacts; n++) {
+        l->contact[n].body = 1;
+        l->contact[n].against = 0;
+    }
 }
 
 /* The tip inside a funnel that is fixed in space, flying against its mantle a little towards the apex. */

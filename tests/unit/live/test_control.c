@@ -99,33 +99,6 @@ static void test_parse_anything_else_refused(void **state) {
     }
 }
 
-static void test_utf8_broken_replaced_whole_kept(void **state) {
-    (void)state;
-    char text[] = "a\xc3\xb6\xe2\x82\xac\xf0\x9f\x9b\xb0 \xff-\xc3-\xe2\x82-\xed\xa0\x80-\xc3";
-    ff_live__utf8(text);
-    for (char *c = text; *c; c++)
-        if (*c == '?')
-            *c = '_';
-    assert_string_equal(text, "a\xc3\xb6\xe2\x82\xac\xf0\x9f\x9b\xb0 _-_-__-___-_");
-    /* RFC 3629, 4: the first and last of each length; one less or more is overlong, a surrogate, too large */
-    static const char *const whole[] = {"\xc2\x80",         "\xdf\xbf",        "\xe0\xa0\x80",
-                                        "\xed\x9f\xbf",     "\xee\x80\x80",    "\xef\xbf\xbf",
-                                        "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf"},
-                             *const broken[] = {
-                                 "\xc1\xbf",         "\xe0\x9f\xbf",     "\xed\xa0\x80", "\xf0\x8f\xbf\xbf",
-                                 "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\x80"};
-    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
-        snprintf(text, sizeof text, "%s", whole[i]);
-        ff_live__utf8(text);
-        assert_string_equal(text, whole[i]);
-    }
-    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
-        snprintf(text, sizeof text, "%s", broken[i]);
-        ff_live__utf8(text);
-        assert_int_equal(strspn(text, "?"), strlen(broken[i]));
-    }
-}
-
 static void test_parse_numbers_in_their_range(void **state) {
     (void)state;
     ff_live_command c;
@@ -550,7 +523,6 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_parse_token_needed_where_guarded),
         cmocka_unit_test(test_parse_anything_else_refused),
-        cmocka_unit_test(test_utf8_broken_replaced_whole_kept),
         cmocka_unit_test(test_parse_numbers_in_their_range),
         cmocka_unit_test(test_rows_become_frames_and_events),
         cmocka_unit_test(test_a_jump_in_time_forgets_and_the_past_is_bounded),

@@ -57,7 +57,7 @@ static void test_damaged_refused(void **state) {
     static const char *const bad[] = {
         "t [s],a\n",       "t [s],a\n0,1\n0.1,1,2\n",       "x,a\n0,1\n",          "t [s],a\n1,1\n0,1\n",
         "nothing",         "t [s],a\nx,1\ny,1\n",           "\"t [s]\"x,a\n0,1\n", "\n0\n",
-        "t [s],a\n0,1x\n", "t [s],a,b\n0,one,2\n0.1,1,2\n", "t [s],a\n0,1 2\n"};
+        "t [s],a\n0,1x\n", "t [s],a,b\n0,one,2\n0.1,1,2\n", "t [s],a\n0,1 2\n",    "t [s],a\n0,1\n1e999,1\n"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         char message[5000];
         ff_recording r;

@@ -113,7 +113,8 @@ static void send_telegram(uint64_t lost, double x, double force) {
         return;
     const ff_ati_record record = {.rdt_sequence = ++peer.records,
                                   .ft_sequence = peer.records,
-                                  .counts = {(int32_t)(1e6 * force), (int32_t)peer.records}};
+                                  .counts = {(int32_t)(1e6 * force), (int32_t)peer.records, 0, 0,
+                                             (int32_t)(-1e5 * force)}}; /* and a torque */
     peer.steady = peer.records;
     uint8_t raw[FF_ATI_RECORD_SIZE];
     assert_int_equal(ff_ati_record_encode(&record, raw, sizeof raw), FF_OK);
@@ -245,10 +246,11 @@ static void test_lost_telegrams_are_filled_in(void **state) {
 
 /* One record to whoever reads the sensor. */
 static void send_record(double force, uint32_t status) {
-    const ff_ati_record record = {.rdt_sequence = ++peer.records,
-                                  .ft_sequence = peer.records,
-                                  .status = status,
-                                  .counts = {(int32_t)lround(1e6 * force), (int32_t)peer.steady}};
+    const ff_ati_record record = {
+        .rdt_sequence = ++peer.records,
+        .ft_sequence = peer.records,
+        .status = status,
+        .counts = {(int32_t)lround(1e6 * force), (int32_t)peer.steady, 0, 0, (int32_t)lround(-1e5 * force)}};
     uint8_t raw[FF_ATI_RECORD_SIZE];
     assert_int_equal(ff_ati_record_encode(&record, raw, sizeof raw), FF_OK);
     ff_socket_send(peer.sensor, raw, sizeof raw, &peer.client);
@@ -289,6 +291,7 @@ static void test_every_record_is_judged(void **state) {
         const ff_sample_device *d = &sample.body[0].device;
         assert_near(sample.body[0].sensor.f_s.f.x, each[n].force[2], 1e-9);
         assert_near(d->most_force, each[n].most, 1e-9);
+        assert_near(d->most_torque, 0.1 * each[n].most, 1e-9);
         assert_near(d->jump, each[n].jump, 1e-9);
         assert_int_equal(network.body[0].bad - bad, each[n].bad);
         assert_int_equal(network.body[0].spiked - spiked, each[n].spiked);
@@ -310,7 +313,8 @@ static void test_ticks_of_the_controllers_clock(void **state) {
     (void)state;
     static const struct {
         uint64_t lost, jump, ticks;
-    } each[] = {{0, 0, 1}, {1, 0, 2}, {3, 0, 4}, {7, 0, 8}, {0, 5, 1}, {0, 100, 1}, {0, 4, 5}};
+    } each[] = {{0, 0, 1},   {1, 0, 2}, {3, 0, 4}, {7, 0, 8}, {0, 5, 1},
+                {0, 100, 1}, {0, 4, 5}, {3, 3, 7}, {3, 5, 9}, {3, 6, 1}}; /* in less than half its time */
     for (size_t n = 0; n < sizeof each / sizeof *each; n++) {
         ff_rsi_sen sen;
         if (n > 0) {
@@ -411,9 +415,9 @@ static void test_the_controllers_signals(void **state) {
         assert_int_equal(sample.found.code, each[c].of ? FF_TRIP_CONTROLLER : FF_TRIP_NONE);
         if (!each[c].of)
             continue;
-        char sentence[200], expected[64];
+        char sentence[FF_TRIP_SENTENCE], expected[64];
         assert_string_equal(sample.found.of, each[c].of);
-        ff_trip_sentence(&sample.found, sentence, sizeof sentence);
+        ff_trip_sentence(&sample.found, NULL, sentence, sizeof sentence);
         snprintf(expected, sizeof expected, "CONTROLLER: %s: ", each[c].of);
         assert_int_equal(strncmp(sentence, expected, strlen(expected)), 0);
     }

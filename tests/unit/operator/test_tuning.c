@@ -46,6 +46,7 @@ static ff_tuning_access lend(bool touching) {
                               .cycle = 0.004,
                               .bodies = 1,
                               .moves = true,
+                              .floats = true,
                               .touching = touching,
                               .model = model,
                               .safety = &safety,
@@ -199,14 +200,21 @@ static void test_refused_in_contact_and_at_rest(void **state) {
     assert_false(ask((ff_order){FF_ORDER_SET, find("threshold"), 9, 0, 0}, true).done);
     assert_false(ask((ff_order){FF_ORDER_ZERO, 0, 0, 0, 0}, true).done);
     assert_near(model->stage.detector.force_on, before, 0.0);
-    ff_tuning_access access = lend(false);
-    access.moves = false;
-    const ff_order order = {FF_ORDER_SET, find("threshold"), 9, 0, 0};
-    ff_order_answer a;
-    assert_true(ff_tuning_ask(&tuning, &order));
-    ff_tuning_apply(&tuning, &access);
-    assert_true(ff_tuning_answer(&tuning, &a));
-    assert_false(a.done);
+    /* at rest, and before the satellite begins to float: what touches there is not known */
+    const ff_order order[] = {{FF_ORDER_SET, find("threshold"), 1, 0, 0}, {.verb = FF_ORDER_ZERO}};
+    for (int n = 0; n < 4; n++) {
+        ff_tuning_access access = lend(false);
+        access.floats = false;
+        access.moves = n & 1;
+        ff_order_answer a = {.done = true};
+        assert_true(ff_tuning_ask(&tuning, &order[n / 2]));
+        ff_tuning_apply(&tuning, &access);
+        assert_true(ff_tuning_answer(&tuning, &a));
+        assert_false(a.done);
+        assert_string_equal(a.text, "refused: only while the satellite floats");
+        assert_int_equal(tuning.zero_left, 0);
+    }
+    assert_near(model->stage.detector.force_on, before, 0.0);
 }
 
 static void test_hold_and_stop_always(void **state) {
@@ -298,7 +306,7 @@ static void test_queue_bounded(void **state) {
 /* No step of the bias is larger than its share of the ramp, and at its end the reading is zero. */
 static void test_zero_ramps_the_bias_in(void **state) {
     (void)state;
-    const ff_wrench drift = {.t = {{0.1, -0.2, 0.3}}, .f = {{3, -4, 12}}};
+    const ff_wrench drift = {.t = {{0.1, -0.2, 0.3}}, .f = {{0.3, -0.4, 1.2}}};
     const ff_order order = {.verb = FF_ORDER_ZERO, .id = 1};
     ff_order_answer a = {0};
     assert_true(ff_tuning_ask(&tuning, &order));
@@ -314,10 +322,10 @@ static void test_zero_ramps_the_bias_in(void **state) {
         answered |= ff_tuning_answer(&tuning, &a);
     }
     assert_true(answered && a.done);
-    assert_near(a.is, 13.0, 1e-12);
+    assert_near(a.is, 1.3, 1e-12);
     assert_vec3_near(bias.f, drift.f, 1e-12);
     assert_vec3_near(bias.t, drift.t, 1e-12);
-    assert_near(most, 13.0 / 63.0, 1e-12); /* 0.25 s of 4 ms */
+    assert_near(most, 1.3 / 63.0, 1e-12); /* 0.25 s of 4 ms */
 }
 
 static void test_zero_given_up_when_touched(void **state) {
@@ -338,7 +346,7 @@ static void test_zero_given_up_when_touched(void **state) {
 
 static bool cycle(ff_wrench reading, bool moves, ff_order_answer *a, double *removed) {
     ff_tuning_access access = lend(false);
-    access.moves = moves;
+    access.moves = access.floats = moves;
     access.reading_s[0] = reading;
     ff_tuning_advance(&tuning, &access);
     ff_tuning_apply(&tuning, &access);
@@ -379,6 +387,47 @@ static void test_zero_once_more(void **state) {
     for (int k = 0; k < 100; k++)
         cycle(drift, true, &a, &removed);
     assert_vec3_near(bias.f, before.f, 0.0);
+}
+
+static bool zero(ff_wrench load) {
+    const ff_order order = {.verb = FF_ORDER_ZERO};
+    ff_order_answer a = {0}, more;
+    double removed = 0.0;
+    bool answered = false;
+    assert_true(ff_tuning_ask(&tuning, &order));
+    for (int k = 0; k < 200 && !answered; k++)
+        answered = cycle(ff_wrench_sub(load, bias), true, &a, &removed);
+    for (int k = 0; k < 70; k++) /* the ramp */
+        assert_false(cycle(ff_wrench_sub(load, bias), true, &more, &removed));
+    assert_true(answered && (a.done || strstr(a.text, "zero refused: all zeroings together")));
+    return a.done;
+}
+
+/* A force that grows slowly, zeroed whenever it is still small: all together at most a tenth of its limit, of
+ * the torque's, too, as they are now. What goes back again is not counted twice. */
+static void test_zeroings_together_hide_no_limit(void **state) {
+    (void)state;
+    for (int part = 0; part < 2; part++) {
+        const double limit = part ? 10.0 : 80.0;
+        double *now = part ? &safety.limits[0].torque : &safety.limits[0].force;
+        safety.limits[0].force = 80.0;
+        safety.limits[0].torque = 10.0;
+        bias = tuning.removed[0] = ff_wrench_zero();
+        ff_wrench load = ff_wrench_zero();
+        double *size = part ? &load.t.y : &load.f.y;
+        /* hundredths of the limit: there, back, there again, and beyond */
+        static const double share[] = {4.0, 8.0, 9.99, 5.0, 9.99, 10.01, 14.0};
+        for (int n = 0; n < 7; n++) {
+            *size = 0.01 * limit * share[n];
+            assert_int_equal(zero(load), share[n] < 10.0);
+            assert_near(part ? bias.t.y : bias.f.y, 0.01 * limit * fmin(share[n], 9.99), 1e-9);
+        }
+        *size = 0.0999 * limit;
+        *now = 0.998 * limit; /* tightened */
+        assert_false(zero(load));
+        *now = 0.9991 * limit;
+        assert_true(zero(load));
+    }
 }
 
 /* A wrench on the body, as its sensor reads it, wherever that is: the force turned, the torque about the
@@ -488,6 +537,7 @@ int main(void) {
         CASE(test_table_has_what_can_be_tightened),
         CASE(test_caller_is_told_what_changed),
         CASE(test_zero_once_more),
+        CASE(test_zeroings_together_hide_no_limit),
         CASE(test_reading_is_in_the_sensors_frame),
         CASE(test_every_order_is_answered),
     };

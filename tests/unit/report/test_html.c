@@ -3,6 +3,7 @@
 #include <math.h>
 #include <unistd.h>
 #include "support.h"
+#include "report/detail.h"
 #include "report/geometry.h"
 #include "report/html.h"
 #include "report/pack.h"
@@ -264,7 +265,11 @@ static void test_write_stays_within_budget(void **state) {
     char text[COLUMNS][32];
     const char *names[COLUMNS];
     for (int i = 0; i < COLUMNS; i++) {
-        snprintf(text[i], sizeof text[i], i ? "a.column.%d [m]" : "t [s]", i);
+        snprintf(text[i], sizeof text[i],
+                 i > 1   ? "a.column.%d [m]"
+                 : i > 0 ? "contact.%d.touching"
+                         : "t [s]",
+                 i);
         names[i] = text[i];
     }
     int lengths[] = {7500, 40000};
@@ -290,6 +295,101 @@ static void test_write_stays_within_budget(void **state) {
             unlink(path);
         }
         ff_report_series_destroy(s);
+    }
+}
+
+/* Against the plain definition: cycles near a contact, the first and the last of them, and the run's end are
+ * there as they were, and nothing stands between them; of every bucket that has a cycle which is not, both
+ * extremes stand within the bucket's time, and in order. */
+static void test_cycles_around_contacts_are_kept(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 6);
+    enum { CYCLES = 40000, HALF = FF_REPORT_DETAIL_ROWS / 2, NEAR = FF_REPORT_NEAR };
+    static bool touching[CYCLES], kept[CYCLES];
+    static float truth[CYCLES], thin[CYCLES];
+    static double time[CYCLES];
+    for (int trial = 0; trial < 12; trial++) {
+        const int cycles = trial < 2 ? 300 * trial + 40 : 1 + (int)(ff_rng_next(&rng) % CYCLES);
+        const int bucket = 4 << ff_rng_next(&rng) % 8;
+        const double often = trial % 3 == 0 ? 0.0 : pow(10.0, ff_rng_range(&rng, -4.0, -2.0));
+        ff_report_detail *d = ff_report_detail_create(1);
+        assert_non_null(d);
+        for (int k = 0, left = 0; k < cycles; k++) {
+            left = left > 0 ? left - 1 : ff_rng_uniform(&rng) < often ? (int)(ff_rng_next(&rng) % 900) : 0;
+            touching[k] = left > 0;
+            truth[k] = (float)ff_rng_normal(&rng);
+            ff_report_detail_add(d, 0.001 * k, &truth[k], touching[k]);
+        }
+        /* what is kept, by the definition; `near` counts those close to a contact */
+        int near = 0, seen = 0, last = -2 * NEAR;
+        static bool close_by[CYCLES];
+        memset(close_by, 0, sizeof close_by);
+        for (int k = 0; k < cycles; k++) {
+            last = touching[k] ? k : last;
+            close_by[k] = k - last < NEAR;
+        }
+        last = 2 * CYCLES;
+        for (int k = cycles - 1; k >= 0; k--) {
+            last = touching[k] ? k : last;
+            close_by[k] = close_by[k] || last - k < NEAR;
+            near += close_by[k];
+        }
+        int want = 0;
+        for (int k = 0; k < cycles; k++) {
+            seen += close_by[k];
+            kept[k] = (close_by[k] && (seen <= HALF || seen > near - HALF)) || k >= cycles - NEAR;
+            want += kept[k];
+        }
+        size_t rows = 0;
+        for (int from = 0; from < cycles; from += bucket) {
+            const int to = from + bucket < cycles ? from + bucket : cycles;
+            float low = truth[from], high = truth[from];
+            for (int k = from; k < to; k++) {
+                low = fminf(low, truth[k]);
+                high = fmaxf(high, truth[k]);
+            }
+            time[rows] = 0.001 * from;
+            thin[rows++] = low;
+            time[rows] = 0.001 * (to - from > bucket / 2 ? from + bucket / 2 : to - 1);
+            thin[rows++] = high;
+        }
+        const ff_report_table table = {.rows = rows, .width = 1, .time = time, .value = thin};
+        ff_report_joined j;
+        assert_int_equal(ff_report_detail_rows(d), want);
+        assert_int_equal(ff_report_detail_join(d, (size_t)want, &table, &j), FF_OK);
+        size_t at = 0, span = 0;
+        for (int from = 0; from < cycles; from += bucket) {
+            const int to = from + bucket < cycles ? from + bucket : cycles;
+            const size_t g = 2 * (size_t)(from / bucket);
+            int gaps = 0, extremes = 0;
+            for (int k = from; k < to; k++)
+                gaps += !kept[k];
+            for (int k = from; at < j.table.rows && j.time[at] < 0.001 * to - 0.00025; at++) {
+                assert_true(at == 0 || j.time[at] >= j.time[at - 1]);
+                if (extremes < 2 && gaps > 0 && j.value[at] == thin[g + (size_t)extremes] &&
+                    !(k < to && kept[k] && j.time[at] == 0.001 * k)) {
+                    extremes++;
+                    continue;
+                }
+                while (k < to && !kept[k])
+                    k++;
+                assert_true(k < to);
+                assert_true(j.time[at] == 0.001 * k && j.value[at] == truth[k]);
+                k++;
+            }
+            assert_int_equal(extremes, gaps > 0 ? 2 : 0);
+        }
+        assert_int_equal(at, j.table.rows);
+        for (int k = 0; k < cycles; k++) { /* the stretches are those of the cycles */
+            if (kept[k] && (k == 0 || !kept[k - 1]))
+                assert_true(j.span[span].from == 0.001 * k);
+            if (kept[k] && (k + 1 == cycles || !kept[k + 1]))
+                assert_true(j.span[span++].to == 0.001 * k);
+        }
+        assert_int_equal(span, j.spans);
+        ff_report_joined_free(&j);
+        ff_report_detail_destroy(d);
     }
 }
 
@@ -387,6 +487,7 @@ int main(void) {
         cmocka_unit_test(test_packed_numbers_come_back),
 #endif
         cmocka_unit_test(test_write_stays_within_budget),
+        cmocka_unit_test(test_cycles_around_contacts_are_kept),
         cmocka_unit_test(test_geometry_is_json_of_the_scenario),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -69,7 +69,7 @@ static void test_a_limit_itself_is_allowed(void **state) {
     for (int kind = 0; kind < KINDS; kind++)
         for (int above = 0; above < 2; above++) {
             ff_safety_config c = wide();
-            ff_safety_memory m = {.seen = 3};
+            ff_safety_memory m = {.seen = 3, .between_last = c.cycle};
             ff_safety_in in = calm();
             ff_safety_limits *l = &c.limits[BODY];
             ff_safety_body_in *b = &in.body[BODY];
@@ -252,7 +252,7 @@ static void test_what_devices_report_trips_with_their_figures(void **state) {
 static void test_only_the_bodies_of_the_run_are_judged(void **state) {
     (void)state;
     ff_safety_config c = wide();
-    ff_safety_memory m = {.seen = 3};
+    ff_safety_memory m = {.seen = 3, .between_last = c.cycle};
     ff_safety_in in = calm();
     in.body[BODIES].f_b.f.x = FF_NAN;
     in.body[BODIES].force_valid = true;
@@ -430,7 +430,7 @@ static void test_touching_is_more_than_the_threshold(void **state) {
 static void test_levels_of_one_sample(void **state) {
     (void)state;
     ff_safety_config c = wide();
-    ff_safety_memory m = {.seen = 2};
+    ff_safety_memory m = {.seen = 2, .between_last = c.cycle};
     ff_safety_in in = calm();
     ff_safety_body_in *b = &in.body[BODY];
     c.delay[BODY] = 0.5;
@@ -564,7 +564,7 @@ static void test_levels_have_their_names(void **state) {
     }
 }
 
-/* The operator reads code, cause, value, limit and unit, and of which axis. */
+/* The operator reads code, cause, value, limit and unit, of which axis and satellite, and what to do. */
 static void test_sentences(void **state) {
     (void)state;
     static const struct {
@@ -572,31 +572,70 @@ static void test_sentences(void **state) {
         const char *text;
     } is[] = {
         {{.code = FF_TRIP_FORCE, .value = 81.25, .limit = 60},
-         "FORCE: the contact force is too large (81.25, allowed 60 N)"},
+         "FORCE: the contact force is too large (81.25, allowed 60 N), satellite client: compare the "
+         "contact's stiffness with the scenario, or start slower"},
         {{.code = FF_TRIP_JOINT, .value = 171, .limit = 170, .axis = 4},
-         "JOINT: A4: a joint would leave its range (171, allowed 170 deg)"},
-        {{.code = FF_TRIP_REACH, .axis = 6}, "REACH: A6: the arm cannot reach the pose"},
+         "JOINT: A4: a joint would leave its range (171, allowed 170 deg), satellite client: choose another "
+         "start, tool or base"},
+        {{.code = FF_TRIP_REACH, .axis = 6},
+         "REACH: A6: the arm cannot reach the pose, satellite client: bring the start closer to the robot's "
+         "base"},
         {{.code = FF_TRIP_RANGE, .value = 1, .limit = 0},
-         "RANGE: the sensor is saturated: see what presses on it (1, allowed 0)"},
+         "RANGE: the sensor is saturated (1, allowed 0), satellite client: see what presses on it"},
         {{.code = FF_TRIP_SENSOR, .value = 0, .limit = 2},
-         "SENSOR: the sensor reports a fault: see its status word and its cable (0, allowed 2)"},
+         "SENSOR: the sensor reports a fault (0, allowed 2), satellite client: see its status word and its "
+         "cable"},
+        {{.code = FF_TRIP_CONTROLLER, .value = 1, .limit = 4, .of = "operating mode"},
+         "CONTROLLER: operating mode: the controller does not move its robot any more (1, allowed 4), "
+         "satellite client: see its pendant"},
+        {{.code = FF_TRIP_RECORDER, .value = 3, .limit = 0},
+         "RECORDER: the recorder cannot keep up or its disk is full (3, allowed 0 rows): free the disk, or "
+         "record less"},
         {{.code = FF_TRIP_OPERATOR}, "OPERATOR: the operator asked for the end"},
     };
-    char text[200];
+    char text[FF_TRIP_SENTENCE];
     for (size_t n = 0; n < sizeof is / sizeof *is; n++) {
-        ff_trip_sentence(&is[n].trip, text, sizeof text);
+        ff_trip_sentence(&is[n].trip, "client", text, sizeof text);
         assert_string_equal(text, is[n].text);
     }
+    ff_trip_sentence(&is[3].trip, NULL, text, sizeof text); /* whose it is, is not known */
+    assert_string_equal(text, "RANGE: the sensor is saturated (1, allowed 0): see what presses on it");
     const ff_trip method = {.code = FF_TRIP_METHOD, .status = FF_ERR_DIVERGED, .value = 3.0, .limit = 1.0};
     char expected[200];
-    snprintf(expected, sizeof expected, "METHOD: the method has failed: %s (status %d)",
+    snprintf(expected, sizeof expected,
+             "METHOD: the method has failed: %s (status %d): see its settings, or change the method",
              ff_status_text(FF_ERR_DIVERGED), (int)FF_ERR_DIVERGED);
-    ff_trip_sentence(&method, text, sizeof text);
+    ff_trip_sentence(&method, "client", text, sizeof text);
     assert_string_equal(text, expected);
+    /* every fault says what to do, and the longest sentence has room: with a value and a limit of the widest
+     * kind, and the longest name that is not cut */
+    const char name[] = "a-satellite-with-a-name-of-forty-letters",
+               longer[] = "a-satellite-with-a-name-of-forty-letters-more";
+    for (int code = FF_TRIP_FINISHED + 1; code < FF_TRIP_CODES; code++) {
+        const ff_trip all = {.code = (ff_trip_code)code,
+                             .value = -1.23456e-300,
+                             .limit = -1.23456e-300,
+                             .axis = 6,
+                             .status = FF_ERR_DIVERGED,
+                             .of = name};
+        const char *act = ff_trip_act((ff_trip_code)code);
+        assert_true(strlen(act) > 10);
+        ff_trip_sentence(&all, longer, text, sizeof text);
+        assert_string_equal(text + strlen(text) - strlen(act), act);
+        assert_non_null(strstr(text, ff_trip_text((ff_trip_code)code)));
+        const bool of_a_body = code != FF_TRIP_METHOD && code != FF_TRIP_RECORDER;
+        assert_int_equal(strstr(text, "satellite a-satellite-with-a-name-of-forty-letters: ") != NULL,
+                         of_a_body);
+        assert_int_equal(strstr(text, "-1.23456e-300, allowed -1.23456e-300") != NULL,
+                         code != FF_TRIP_METHOD);
+    }
+    for (int code = 0; code <= FF_TRIP_FINISHED; code++)
+        assert_string_equal(ff_trip_act((ff_trip_code)code), "");
     const ff_trip_code beyond[] = {FF_TRIP_CODES, (ff_trip_code)-1};
     for (int n = 0; n < 2; n++) {
         assert_string_equal(ff_trip_name(beyond[n]), "?");
         assert_string_equal(ff_trip_text(beyond[n]), "?");
+        assert_string_equal(ff_trip_act(beyond[n]), "");
         assert_string_equal(ff_trip_unit(beyond[n]), "");
     }
     assert_string_equal(ff_trip_name(FF_TRIP_METHOD), "METHOD"); /* the last of the list */
@@ -760,6 +799,13 @@ static void test_output_stage_shares_box_and_braking(void **state) {
         assert_vec3_near(ff_stop_point(&c, BODY, &at),
                          ff_vec3_make(0, path + 0.25 * v + fmin(0.01 * 0.5, 0.1 * v), 0), 1e-12);
     }
+    /* and where its command comes to rest it passes by the swing of the whole deceleration; the farther of
+     * both counts, each axis by itself */
+    c.origin[BODY] = ff_vec3_make(1, 1, 1);
+    const ff_safety_body_in far = {
+        .measured = {.T = {.q = ff_quat_identity(), .p = ff_vec3_make(1.25, 0.5, 1)}},
+        .rest = ff_vec3_make(1.5, 0.75, 1.0)};
+    assert_vec3_near(ff_safety_farthest(&c, BODY, &far), ff_vec3_make(0.505, 0.5, 0.005), 1e-15);
     c.swing[BODY] = 0.0;
     const ff_setpoint rests = {.T = {.q = ff_quat_identity(), .p = ff_vec3_make(3, 2, 1)}};
     assert_vec3_near(ff_stop_point(&c, BODY, &rests), rests.T.p, 0.0);

@@ -500,7 +500,7 @@ static void test_stop_ends_in_any_case(void **state) {
 /* A step that failed: what it was, and how fast the satellite was before. */
 static void test_a_failed_step_is_a_trip_with_its_cause(void **state) {
     (void)state;
-    char text[200];
+    char text[FF_TRIP_SENTENCE];
     static ff_loop_state loop;
     loop.body[0].velocity = ff_vec3_make(0, 3, 4);
     loop.body[1].velocity = ff_vec3_make(0, 6e8, 8e8);
@@ -508,12 +508,13 @@ static void test_a_failed_step_is_a_trip_with_its_cause(void **state) {
     assert_true(trip.code == FF_TRIP_DIVERGED && trip.body == 0 && trip.value == 5.0 && trip.limit == 1e9);
     trip = ff_trip_of_step(FF_ERR_DIVERGED, &loop, 2, "tdpa");
     assert_true(trip.body == 1 && trip.value == 1e9);
-    ff_trip_sentence(&trip, text, sizeof text);
+    ff_trip_sentence(&trip, "b", text, sizeof text);
     assert_string_equal(text,
-                        "DIVERGED: method 'tdpa': the loop's motion diverged (1e+09, allowed 1e+09 m/s)");
+                        "DIVERGED: method 'tdpa': the loop's motion diverged (1e+09, allowed 1e+09 m/s), "
+                        "satellite b: compare delay and stiffness with the scenario, or change the method");
     trip = ff_trip_of_step(FF_ERR_NOT_FINITE, &loop, 2, "mine");
     assert_true(trip.code == FF_TRIP_METHOD && trip.status == FF_ERR_NOT_FINITE);
-    ff_trip_sentence(&trip, text, sizeof text);
+    ff_trip_sentence(&trip, "b", text, sizeof text);
     assert_non_null(strstr(text, "METHOD: method 'mine': the method has failed: "));
     assert_non_null(strstr(text, ff_status_text(FF_ERR_NOT_FINITE)));
 }
@@ -905,8 +906,38 @@ static void test_differences_count_the_cycles_between(void **state) {
         }
 }
 
+/* A command of constant jerk, v = J t^2/2, that is seen at its cycles but for those whose telegrams were
+ * lost: the jerk that is judged is J, at the gap, after it and between two gaps. */
+static void test_jerk_counts_the_cycles_between(void **state) {
+    (void)state;
+    const double J = 30.0;
+    for (int lost = 0; lost <= 25; lost++) { /* so many before the fourth sample, and before the sixth */
+        ff_safety_config c = config_one();
+        ff_safety_memory memory = {0};
+        double level[FF_LEVEL_COUNT], t = 0.0;
+        ff_safety_in in = {.body[0] = {.measured.T = ff_pose_identity(), .force_valid = true}};
+        for (int n = 0; n < 9; n++) {
+            in.filled = n == 4 ? lost % 5 : n == 5 + lost % 2 ? lost / 5 : 0;
+            t += n ? (1.0 + in.filled) * c.cycle : 0.0;
+            in.body[0].command.twist.v.y = 0.5 * J * t * t;
+            c.limits[0].jerk = J * (1.0 + 1e-9);
+            assert_int_equal(ff_safety_examine(&c, &memory, &in).code, FF_TRIP_NONE);
+            c.limits[0].jerk = J * (1.0 - 1e-9);
+            const ff_trip trip = ff_safety_examine(&c, &memory, &in);
+            assert_int_equal(trip.code, n >= 2 ? FF_TRIP_JERK : FF_TRIP_NONE);
+            ff_levels(&c, &memory, &in, 0, level);
+            if (n >= 2) {
+                assert_near(trip.value, J, 1e-9 * J);
+                assert_near(level[FF_LEVEL_JERK], J, 1e-9 * J);
+            }
+            ff_safety_remember(&c, &memory, &in);
+        }
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_jerk_counts_the_cycles_between),
         cmocka_unit_test(test_states_need_each_command_in_turn),
         cmocka_unit_test(test_fault_latches),
         cmocka_unit_test(test_a_held_robot_must_not_be_pressed),

@@ -255,6 +255,23 @@ static void test_retreat_stays_in_the_box(void **state) {
         }
 }
 
+/* An axis at the edge of its box, or beyond it, does not keep the others from leaving a contact. */
+static void test_retreat_along_the_edge_of_the_box(void **state) {
+    (void)state;
+    for (int a = 0; a < 3; a++)
+        for (int beyond = 0; beyond < 2; beyond++) {
+            stopping r = begin();
+            const int other = (a + 1) % 3;
+            r.c.limits[BODY].box.a[other] = beyond ? 0.125 : 0.25;
+            r.in.at.p.a[other] = r.in.measured.p.a[other] = r.c.origin[BODY].a[other] - 0.25;
+            const double from = r.in.at.p.a[a];
+            r.in.force.a[a] = 10.0;
+            cycles_until_done(&r);
+            assert_true(r.in.at.p.a[a] - from > 0.001);
+            assert_near(r.in.at.p.a[other], r.c.origin[BODY].a[other] - 0.25, 0.0);
+        }
+}
+
 /* A robot behind its output stage cannot stand at once: what it is sent stays within 5 mm, whatever
  * deceleration and jerk it has, whether answers are lost (it is held, and led on from rest) or the force ends
  * and comes again, so that it is stopped in the middle. Where nothing of that happens all that was planned is
@@ -314,6 +331,7 @@ int main(void) {
         cmocka_unit_test(test_retreat_begins_and_ends_slowly),
         cmocka_unit_test(test_retreat_is_no_faster_than_the_limits),
         cmocka_unit_test(test_retreat_stays_in_the_box),
+        cmocka_unit_test(test_retreat_along_the_edge_of_the_box),
         cmocka_unit_test(test_retreat_of_a_robot_that_brakes_keeps_its_distance),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -605,9 +605,13 @@ static void test_numbers_are_strict(void **state) {
     expect_bad(with(contract, "mass: 280", "mass: 1000kg"),
                "F:8:11: mass must be a number, not '1000kg', allowed: a finite number > 0 [kg]");
     expect_bad(with(contract, "mass: 280", "mass: 1e999"),
-               "F:8:11: mass is 1e999, allowed: a number of size 1e-307 to 1e308");
+               "F:8:11: mass is 1e999, allowed: a number of size 1e-30 to 1e30");
     expect_bad(with(contract, "mass: 280", "mass: 1e-999"),
-               "F:8:11: mass is 1e-999, allowed: a number of size 1e-307 to 1e308");
+               "F:8:11: mass is 1e-999, allowed: a number of size 1e-30 to 1e30");
+    expect_bad(with(contract, "mass: 280", "mass: 1.01e30"),
+               "F:8:11: mass is 1.01e30, allowed: a number of size 1e-30 to 1e30");
+    expect_bad(with(contract, "mass: 280", "mass: 9.9e-31"),
+               "F:8:11: mass is 9.9e-31, allowed: a number of size 1e-30 to 1e30");
     expect_bad(with(contract, "mass: 280", "mass:"),
                "F:8:10: mass must be a number, not empty, allowed: a finite number > 0 [kg]");
     expect_bad(with(contract, "mass: 280", "mass: [1]"),

@@ -273,9 +273,11 @@ static void test_bad_links(void **state) {
                "F.urdf:3: link 'a' lacks <mass> in <inertial>, allowed: <mass value=\"...\"/> and <inertia "
                "ixx=\"...\" .../>");
     expect_bad(LINK(INERTIA("1,5", "ixx='1'")),
-               "F.urdf:3: value of <mass> is '1,5', allowed: a number of size 1e-307 to 1e308");
+               "F.urdf:3: value of <mass> is '1,5', allowed: a number of size 1e-30 to 1e30");
+    expect_bad(LINK(INERTIA("1", "ixx='-2e30'")),
+               "F.urdf:3: ixx of <inertia> is '-2e30', allowed: a number of size 1e-30 to 1e30");
     expect_bad(LINK(INERTIA("1e999", "ixx='1'")),
-               "F.urdf:3: value of <mass> is '1e999', allowed: a number of size 1e-307 to 1e308");
+               "F.urdf:3: value of <mass> is '1e999', allowed: a number of size 1e-30 to 1e30");
     expect_bad(LINK("<inertail/>"),
                "F.urdf:3: unknown element <inertail> in <link>, allowed: inertial visual "
                "collision contact self_collision_checking");

@@ -52,13 +52,17 @@ static void test_a_list_of_variants_is_split_or_refused(void **state) {
                  {"tdpa:a=1:b=1:c=1:d=1:e=1:f=1:g=1:h=1:i=1", "must have the form METHOD:key=value"},
                  {longer, "is too long"},
                  {"direct,tdpa,direct", "'direct' is given twice"},
-                 {many, "more than 32 variants"},
-                 {"./none.so", "--methods: "}}; /* without a catalog no library can be opened */
+                 {many, "more than 32 variants"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         ff_notes_clear(&notes);
         assert_int_equal(ff_variants_parse(cases[i].list, NULL, variant, &notes), -1);
         assert_line(notes.error, cases[i].says);
     }
+    ff_notes_clear(&notes); /* without a catalog no library can be opened: its line, and it counts */
+    assert_int_equal(ff_variants_parse("./none.so,direct", NULL, variant, &notes), 2);
+    assert_line(notes.error, "--methods: method library ./none.so: ");
+    assert_string_equal(variant[0].label, "./none.so");
+    assert_true(variant[0].why[0] && !variant[1].why[0]);
 }
 
 static char shown[4096];
@@ -106,13 +110,11 @@ static void test_a_comparison_leaves_out_what_cannot_take_an_arm(void **state) {
     const struct {
         const char *file, *list, *says;
         int lines;
-    } cases[] = {
-        {arm, "impact", "impact", 1},                       /* none is left */
-        {arm, "direct,tdpa:nonsense=1", "nonsense", 1},     /* any other refusal ends it */
-        {rigid, "impact:nonsense=1,direct", "nonsense", 1}, /* no arm: not what a comparison forgives */
-        {bad, "impact,direct", "none.yaml", 1},
-        {FF_SOURCE_DIR "/scenarios/papers/aghili/appendix-e.yaml", "ideal",
-         "an emulation has no methods to compare", 1}};
+    } cases[] = {{arm, "impact", "impact", 1}, /* none is left */
+                 {rigid, "impact:nonsense=1,nobody", "nonsense", 2},
+                 {bad, "impact,direct", "none.yaml", 1}, /* the file's own mistake is said once */
+                 {FF_SOURCE_DIR "/scenarios/papers/aghili/appendix-e.yaml", "ideal",
+                  "an emulation has no methods to compare", 1}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         const ff_scenario_options plain = {0};
         count = ff_variants_parse(cases[i].list, NULL, variant, &notes);
@@ -122,6 +124,27 @@ static void test_a_comparison_leaves_out_what_cannot_take_an_arm(void **state) {
         assert_int_equal(count_lines(shown), cases[i].lines);
         ff_comparison_close(&all);
     }
+
+    /* what is wrong with a variant is its row, and the others are compared */
+    const ff_scenario_options plain = {0};
+    *shown = 0;
+    count = ff_variants_parse("nobody,direct,tdpa:reading=none,./none.so,impact", NULL, variant, &notes);
+    assert_int_equal(ff_comparison_open(rigid, variant, count, &plain, &all, show), FF_DONE);
+    assert_int_equal(count_lines(shown), 2); /* that of the library was said by the list */
+    assert_true(all.mistaken);
+    assert_int_equal(all.count, 2);
+    assert_string_equal(all.session[0]->label, "direct");
+    assert_string_equal(all.session[1]->label, "impact");
+    static const char *const row[][2] = {{"nobody", "unknown method 'nobody'"},
+                                         {"tdpa:reading=none", "unknown reading 'none'"},
+                                         {"./none.so", ""}};
+    assert_int_equal(all.refusals, 3);
+    for (int i = 0; i < 3; i++) {
+        assert_string_equal(all.refused[i].label, row[i][0]);
+        assert_non_null(strstr(all.refused[i].why, row[i][1]));
+        assert_true(all.refused[i].why[0]);
+    }
+    ff_comparison_close(&all);
 }
 
 /* ------------------------------------------------------------------------------------- inertia ratios -- */

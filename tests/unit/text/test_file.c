@@ -147,6 +147,46 @@ static void test_replace_is_whole_or_not_at_all(void **state) {
     }
 }
 
+/* Beside the place: one writer, and nothing that leads elsewhere is followed or written through. */
+static void test_one_writer_and_no_odd_parts(void **state) {
+    (void)state;
+    char path[256], victim[256];
+    ff_file_whole first, second;
+    snprintf(path, sizeof path, "%s", in("w"));
+    snprintf(victim, sizeof victim, "%s", in("victim"));
+    assert_int_equal(ff_file_begin(path, &first), FF_OK);
+    fputs("first", first.file);
+    errno = 0;
+    assert_int_equal(ff_file_begin(path, &second), FF_ERR_IO);
+    assert_int_equal(errno, EBUSY);
+    assert_int_equal(ff_file_keep(&first, true), FF_OK);
+    expect("w", "first");
+    FILE *left = fopen(first.part, "w"); /* of a process that was killed */
+    fputs("longer than what comes now", left);
+    fclose(left);
+    assert_int_equal(ff_file_replace(path, "second"), FF_OK);
+    expect("w", "second");
+    for (int odd = 0; odd < 3; odd++) {
+        assert_int_equal(ff_file_replace(victim, "kept"), FF_OK);
+        assert_int_equal(odd == 0   ? symlink(victim, first.part)
+                         : odd == 1 ? link(victim, first.part)
+                                    : mkfifo(first.part, 0666),
+                         0);
+        char text[] = {'o', 'd', 'd', (char)('0' + odd), 0};
+        assert_int_equal(ff_file_replace(path, text), FF_OK);
+        expect("w", text);
+        expect("victim", "kept");
+        struct stat info;
+        assert_int_equal(lstat(path, &info), 0);
+        assert_true(S_ISREG(info.st_mode) && info.st_nlink == 1);
+    }
+    assert_int_equal(mkdir(first.part, 0777), 0);
+    assert_int_equal(ff_file_replace(path, "x"), FF_ERR_IO);
+    assert_int_equal(errno, EISDIR);
+    expect("w", "odd2");
+    rmdir(first.part);
+}
+
 static void test_replace_tells_a_full_disk(void **state) {
     (void)state;
     ff_file_whole whole;
@@ -187,6 +227,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_read_refusals_leave_no_text, make, clean),
         cmocka_unit_test_setup_teardown(test_read_waits_for_a_pipe_s_end, make, clean),
         cmocka_unit_test_setup_teardown(test_replace_is_whole_or_not_at_all, make, clean),
+        cmocka_unit_test_setup_teardown(test_one_writer_and_no_odd_parts, make, clean),
         cmocka_unit_test_setup_teardown(test_replace_tells_a_full_disk, make, clean),
         cmocka_unit_test_setup_teardown(test_folder_make_builds_all_levels, make, clean),
     };

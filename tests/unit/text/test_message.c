@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "text/clock.h"
+#include "text/json.h"
 #include "text/message.h"
 #include "text/sha256.h"
 
@@ -51,6 +52,75 @@ static void test_refuse_at_is_one_line(void **state) {
     const ff_refusal cut = {"a long label", text, 9}; /* not even the label fits */
     assert_false(ff_refuse_at(&cut, 1, "lost"));
     assert_string_equal(text, "a long l");
+}
+
+static void test_utf8_whole_taken_broken_not(void **state) {
+    (void)state;
+    /* RFC 3629, 4: the first and last of each length; one less or more is overlong, a surrogate, too large */
+    static const struct {
+        const char *text;
+        uint32_t code;
+    } whole[] = {{"a", 'a'},
+                 {"\xc2\x80", 0x80},
+                 {"\xdf\xbf", 0x7ff},
+                 {"\xe0\xa0\x80", 0x800},
+                 {"\xed\x9f\xbf", 0xd7ff},
+                 {"\xee\x80\x80", 0xe000},
+                 {"\xef\xbf\xbf", 0xffff},
+                 {"\xf0\x90\x80\x80", 0x10000},
+                 {"\xf4\x8f\xbf\xbf", 0x10ffff}};
+    static const char *const broken[] = {"\xc1\xbf",
+                                         "\xe0\x9f\xbf",
+                                         "\xed\xa0\x80",
+                                         "\xf0\x8f\xbf\xbf",
+                                         "\xf4\x90\x80\x80",
+                                         "\xf5\x80\x80\x80",
+                                         "\x80",
+                                         "\xff",
+                                         "\xc3-",
+                                         "\xe2\x82-"};
+    for (size_t i = 0; i < sizeof whole / sizeof *whole; i++) {
+        uint32_t code = 0;
+        const size_t n = strlen(whole[i].text);
+        assert_int_equal(ff_utf8(whole[i].text, n, &code), n);
+        assert_int_equal(code, whole[i].code);
+        assert_int_equal(ff_utf8(whole[i].text, n - 1, &code), 0); /* not all of it is there */
+    }
+    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
+        uint32_t code;
+        assert_int_equal(ff_utf8(broken[i], SIZE_MAX, &code), 0);
+    }
+}
+
+/* What a terminal or a reader would take for an order, an end of line or a turn of direction is never shown,
+ * and is escaped in JSON; bytes that are not text are '?' in both. */
+static void test_only_what_can_be_shown_is(void **state) {
+    (void)state;
+    static const struct {
+        const char *text, *shown, *json;
+    } cases[] = {{"a\xc3\xb6\xe2\x82\xac\xf0\x9f\x9b\xb0 ~", "a\xc3\xb6\xe2\x82\xac\xf0\x9f\x9b\xb0 ~",
+                  "\"a\xc3\xb6\xe2\x82\xac\xf0\x9f\x9b\xb0 ~\""},
+                 {"a\033[31m\n\x7f", "a?[31m??", "\"a\\u001b[31m\\u000a\\u007f\""},
+                 {"\xc2\x9b"
+                  "1m\xc2\x85",
+                  "??1m??", "\"\\u009b1m\\u0085\""},
+                 {"\xe2\x80\xae\xe2\x81\xa6\xd8\x9c", "????????", "\"\\u202e\\u2066\\u061c\""},
+                 {"\xe2\x80\xa8\xef\xbb\xbf", "??????", "\"\\u2028\\ufeff\""},
+                 {"\xf0\x9f\xbf\xbe", "????", "\"\\ufffd\""},
+                 {"\xff-\xc3-\"\\", "?-?-\"\\", "\"?-?-\\\"\\\\\""}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[64];
+        ff_json json;
+        snprintf(text, sizeof text, "%s", cases[i].text);
+        assert_int_equal(ff_shown_text(text), strcmp(cases[i].text, cases[i].shown) == 0);
+        ff_flatten(text);
+        assert_string_equal(text, cases[i].shown);
+        assert_true(ff_shown_text(text));
+        ff_json_init(&json, false);
+        ff_json_string(&json, NULL, cases[i].text);
+        assert_string_equal(json.text, cases[i].json);
+        ff_json_free(&json);
+    }
 }
 
 /* FIPS 180-4's own examples, the lengths around a block's end, and a million letters. */
@@ -156,6 +226,8 @@ int main(void) {
         cmocka_unit_test(test_refuse_writes_and_returns),
         cmocka_unit_test(test_append_counts_in_a_first_pass),
         cmocka_unit_test(test_refuse_at_is_one_line),
+        cmocka_unit_test(test_utf8_whole_taken_broken_not),
+        cmocka_unit_test(test_only_what_can_be_shown_is),
         cmocka_unit_test(test_sha256),
         cmocka_unit_test(test_sha256_pieces_and_files_give_the_same),
         cmocka_unit_test(test_sha256_is_the_same_without_instructions_for_it),

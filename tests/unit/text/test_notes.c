@@ -12,7 +12,8 @@ static void test_lines_keep_their_order_and_kind(void **state) {
     ff_notes_warning(&notes, "%s", ""); /* nothing to say is no line */
     ff_notes_warning(&notes, "%s", "a\nb");
     ff_notes_warning(&notes, "c\n");
-    assert_string_equal(notes.error, "mass is -1, allowed: > 0 [kg]\nsecond\n");
+    ff_notes_error(&notes, FF_FAILED, "a folder a\nb\033"); /* one line, whatever it quotes */
+    assert_string_equal(notes.error, "mass is -1, allowed: > 0 [kg]\nsecond\na folder a?b?\n");
     assert_string_equal(notes.warning, "a\nb\nc\n");
 }
 
