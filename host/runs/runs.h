@@ -23,6 +23,7 @@
 typedef struct ff_run_input {
     char *role, *path; /* "scenario", "model", "mesh", "onboard", "method" ... */
     char sha256[FF_SHA256_TEXT];
+    bool held; /* its bytes were read for good: a change of the file changes no result */
 } ff_run_input;
 
 typedef struct ff_run_inputs {
@@ -31,12 +32,25 @@ typedef struct ff_run_inputs {
     bool failed; /* memory ran out: the list is not whole */
 } ff_run_inputs;
 
-/* sha256 NULL: of the file as it is now; empty where it cannot be read twice (a pipe). A path that is listed
- * already is not added again. */
+/* sha256 NULL: of the file as it is now; empty where it cannot be read twice (a pipe). Given: of bytes that
+ * are held. A path that is listed already is not added again. */
 void ff_run_inputs_add(ff_run_inputs *inputs, const char *role, const char *path, const char *sha256);
 /* A scenario's file and every file that it names: models, meshes, on-board software, its method's library. */
 void ff_run_inputs_scenario(ff_run_inputs *inputs, const char *path, const ff_scenario *scenario);
 void ff_run_inputs_free(ff_run_inputs *inputs);
+
+/* Files that are read again and again while the work goes on: are they still what was listed. */
+typedef struct ff_run_watch {
+    const ff_run_inputs *inputs;
+    struct ff_run_seen *seen; /* of each file when it was looked at last */
+} ff_run_watch;
+
+/* FF_ERR_MEMORY. */
+ff_status ff_run_watch_begin(const ff_run_inputs *inputs, ff_run_watch *watch);
+/* The path of a file whose bytes are others now; NULL: none. Takes a stat(2) for each, and a hash where the
+ * file was touched. */
+const char *ff_run_watch_changed(ff_run_watch *watch);
+void ff_run_watch_end(ff_run_watch *watch);
 
 /* ------------------------------------------------------------------------------------------- one run -- */
 
