@@ -159,18 +159,12 @@ static bool write_results(ff_conduct *conduct, ff_notes *notes) {
 
 /* The kept logs are of runs that were made again, from the files as they are now. */
 static bool check_inputs(const ff_conduct *conduct, ff_notes *notes) {
-    char message[FF_FILE_PATH + 300];
-    ff_run_watch watch;
-    if (ff_run_watch_begin(&conduct->campaign->inputs, &watch) != FF_OK) {
-        ff_notes_error(notes, FF_FAILED, "no memory for the list of inputs");
-        return false;
-    }
-    const char *changed = ff_run_watch_changed(&watch);
+    char message[600];
+    const char *changed = ff_run_inputs_changed(&conduct->campaign->inputs, NULL);
     if (changed) {
         ff_campaign_changed(changed, message, sizeof message);
         ff_notes_error(notes, FF_FAILED, "%s", message);
     }
-    ff_run_watch_end(&watch);
     return !changed;
 }
 

@@ -7,6 +7,17 @@
 #include "obsw/computer.h"
 #include "runs/internal.h"
 
+static ff_run_seen look_at(const char *path) {
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return (ff_run_seen){0};
+    return (ff_run_seen){.device = (uint64_t)info.st_dev,
+                         .node = (uint64_t)info.st_ino,
+                         .size = (uint64_t)info.st_size,
+                         .written = 1000000000 * (int64_t)info.st_mtim.tv_sec + info.st_mtim.tv_nsec,
+                         .changed = 1000000000 * (int64_t)info.st_ctim.tv_sec + info.st_ctim.tv_nsec};
+}
+
 void ff_run_inputs_add(ff_run_inputs *inputs, const char *role, const char *path, const char *sha256) {
     for (int i = 0; i < inputs->count; i++)
         if (strcmp(inputs->item[i].path, path) == 0)
@@ -18,7 +29,8 @@ void ff_run_inputs_add(ff_run_inputs *inputs, const char *role, const char *path
     }
     inputs->item = item;
     item += inputs->count++;
-    *item = (ff_run_input){.role = strdup(role), .path = strdup(path), .held = sha256 != NULL};
+    *item = (ff_run_input){
+        .role = strdup(role), .path = strdup(path), .seen = look_at(path), .held = sha256 != NULL};
     inputs->failed = inputs->failed || !item->role || !item->path;
     uint64_t size;
     if (sha256)
@@ -41,44 +53,36 @@ void ff_run_inputs_free(ff_run_inputs *inputs) {
     *inputs = (ff_run_inputs){0};
 }
 
-/* Another file, or another content, has another of these. */
-struct ff_run_seen {
-    dev_t device;
-    ino_t node;
-    off_t size;
-    struct timespec written, changed;
-};
-
 ff_status ff_run_watch_begin(const ff_run_inputs *inputs, ff_run_watch *watch) {
     *watch = (ff_run_watch){.inputs = inputs, .seen = calloc((size_t)inputs->count + 1, sizeof *watch->seen)};
+    for (int i = 0; watch->seen && i < inputs->count; i++)
+        watch->seen[i] = inputs->item[i].seen;
     return watch->seen ? FF_OK : FF_ERR_MEMORY;
 }
 
+static bool is_same(const ff_run_input *item, ff_run_seen *seen) {
+    char sha256[FF_SHA256_TEXT] = "";
+    uint64_t size;
+    const ff_run_seen now = look_at(item->path);
+    if (item->held || memcmp(&now, seen, sizeof now) == 0)
+        return true;
+    ff_sha256_file(item->path, false, sha256, &size);
+    *seen = now;
+    return strcmp(sha256, item->sha256) == 0;
+}
+
 const char *ff_run_watch_changed(ff_run_watch *watch) {
-    for (int i = 0; i < watch->inputs->count; i++) {
-        const ff_run_input *item = &watch->inputs->item[i];
-        struct stat info;
-        char sha256[FF_SHA256_TEXT] = "";
-        uint64_t size;
-        if (item->held)
-            continue;
-        const bool file = stat(item->path, &info) == 0 && S_ISREG(info.st_mode);
-        struct ff_run_seen now;
-        memset(&now, 0, sizeof now); /* also what lies between its members: it is compared as bytes */
-        if (file) {
-            now.device = info.st_dev;
-            now.node = info.st_ino;
-            now.size = info.st_size;
-            now.written = info.st_mtim;
-            now.changed = info.st_ctim;
-        }
-        if (file && memcmp(&now, &watch->seen[i], sizeof now) == 0)
-            continue;
-        if (file)
-            ff_sha256_file(item->path, false, sha256, &size);
-        if (strcmp(sha256, item->sha256) != 0)
-            return item->path;
-        memcpy(&watch->seen[i], &now, sizeof now);
+    for (int i = 0; i < watch->inputs->count; i++)
+        if (!is_same(&watch->inputs->item[i], &watch->seen[i]))
+            return watch->inputs->item[i].path;
+    return NULL;
+}
+
+const char *ff_run_inputs_changed(const ff_run_inputs *inputs, const char *role) {
+    for (int i = 0; i < inputs->count; i++) {
+        ff_run_seen seen = inputs->item[i].seen;
+        if ((!role || strcmp(role, inputs->item[i].role) == 0) && !is_same(&inputs->item[i], &seen))
+            return inputs->item[i].path;
     }
     return NULL;
 }
@@ -103,7 +107,7 @@ void ff_run_inputs_scenario(ff_run_inputs *inputs, const char *path, const ff_sc
         if (s->mesh.present)
             ff_run_inputs_add(inputs, "mesh", s->mesh.file, NULL);
         if (s->arm.present && s->obsw.kind == FF_OBSW_SHARED)
-            ff_run_inputs_add(inputs, "on-board software", s->obsw.library, NULL);
+            ff_run_inputs_add(inputs, FF_RUN_ONBOARD, s->obsw.library, NULL);
     }
     const ff_method_library *library = ff_scenario_library(scenario);
     if (library)
