@@ -50,6 +50,7 @@ devices() { # WHAT: in a subshell, with ports and a folder of its own
   ports
   # shellcheck disable=SC2086
   timeout 50 "${urgent[@]}" python3 "$R/peer_devices.py" $base $((base + 10)) $((base + 20)) $what "$first" > devices.txt 2>&1 & facility_pid=$!
+  for _ in $(seq 200); do ss -Htnl | grep -q ":$((base + 20))\b" && break; sleep 0.05; done # its page is there
   # shellcheck disable=SC2086
   timeout 40 "${urgent[@]}" "$FREEFLOAT" rt ../devices.yaml --arm --out out --log mcap "${P[@]}" --silence 10 < /dev/null > rt.txt 2>&1; got=$?
   wait "$facility_pid"; facility_pid=
