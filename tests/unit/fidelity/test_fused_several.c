@@ -434,11 +434,185 @@ static void test_several_are_found(void **unused) {
     assert_true(exact >= 4);
 }
 
+/* Under noise what is written explains the wrench to it, or the normals are parallel to a fifth of a radian;
+ * and how far it does stands in the records. What does not leaves them as they were. */
+static void test_several_under_noise(void **unused) {
+    (void)unused;
+    for (int draw = 0; draw < 6; draw++) {
+        crowd z;
+        crowd_draw(&z, 2, draw % 3 == 2 ? 0.9 : 0.15, 0.2);
+        const double noise = draw % 2 ? 0.3 : 0.0, torque_noise = 0.2 * noise;
+        crowd_play(&z, 2, noise, torque_noise);
+        assert_true(ff__fused_join(&bench_model, S, &S->contact[0], bench_newest()));
+        crowd_finish(&z);
+        const fused_joint *y = &S->joint;
+        if (y->count < 2)
+            continue;
+        double rows;
+        const double J = misfit_of(y, y->best, 1 + (CROWD_TO - CROWD_FROM) / 64, &rows), peak = y->peak,
+                     unit = fmax(noise, 1e-3 * peak), unit_t = fmax(torque_noise, 1e-3 * peak * y->arm),
+                     expected = 3.0 * pow(noise / unit, 2) + 3.0 * pow(torque_noise / unit_t, 2);
+        bool parallel = true;
+        for (int j = 1; j < y->count; j++)
+            parallel = parallel && ff_vec3_dot(y->best[0].n, y->best[j].n) >= 0.98;
+        const bool exact = J < rows * (1.3 * expected + 0.05), near = J < pow(0.03 * peak / unit, 2) * rows;
+        const bool writes = exact || (near && (noise == 0.0 || parallel));
+        assert_near(y->unit, unit, 1e-15 * unit);
+        assert_near(y->unit_t, unit_t, 1e-15 * unit_t);
+        for (int c = 0; c < 2; c++) {
+            const fused_contact *x = &S->contact[c];
+            assert_int_equal(x->joined, writes);
+            assert_false(x->closing);
+            if (!writes) {
+                assert_true(x->mu == 0.2 && x->surface.k == 1000 && x->row_from == CROWD_FROM + (uint64_t)c);
+                continue;
+            }
+            assert_int_equal(x->exact, exact || parallel);
+            const double side = exact || !parallel ? fmax(0.0, J / rows - expected) * pow(unit / peak, 2)
+                                                   : 1.6e-5 + 0.25 * y->J_force / rows * pow(unit / peak, 2);
+            assert_near(x->side, side, 1e-9 * side + 1e-15);
+        }
+    }
+}
+
+/* Which contacts are joined: all that acted on the body at one time, none other, and when all are over. */
+static void test_what_is_joined(void **unused) {
+    (void)unused;
+    for (int why = 0; why < 15; why++) {
+        crowd z;
+        crowd_draw(&z, 2, 1.5, 0.2);
+        crowd_play(&z, 3, 0.0, 0.0);
+        fused_contact *c = &S->contact[0], *o = &S->contact[1], *p = &S->contact[2];
+        p->settled = false;
+        uint64_t k = bench_newest();
+        if (why == 1)
+            S->joint.stage = 1;
+        if (why == 2 || why == 3)
+            (why == 2 ? c : o)->joined = true;
+        if (why == 4)
+            bench_model.config.random_estimates = 1;
+        if (why == 5 || why == 6)
+            (why == 5 ? c : o)->b = 0;
+        if (why == 7)
+            o->settled = false, o->open = true;
+        if (why == 8)
+            o->closing = true;
+        if (why == 9)
+            o->frozen = true;
+        if (why == 10) /* before it */
+            o->end = c->anchor;
+        if (why == 11)
+            o->a = 1;
+        if (why == 12 || why == 13) /* half of the history */
+            k = CROWD_FROM + 512 + (why == 12);
+        for (uint64_t i = 0; why == 14 && i <= k; i++)
+            fused_at(S, 0, i)->force = ff_vec3_zero();
+        const bool joins = why == 0 || why == 13;
+        assert_int_equal(ff__fused_join(&bench_model, S, c, k), joins);
+        assert_int_equal(c->closing, joins);
+        assert_int_equal(o->closing, joins || why == 8);
+        assert_false(p->closing);
+        if (joins) {
+            assert_int_equal(S->joint.members, 3);
+            assert_true(S->joint.from == CROWD_FROM && S->joint.to == CROWD_TO);
+        }
+    }
+}
+
+/* What ends it: rows that leave the history, a wrench that is not of forces at points, one contact alone, or
+ * no record for one more. The records stay as they are. */
+static void test_several_are_left(void **unused) {
+    (void)unused;
+    for (int why = 0; why < 5; why++) {
+        crowd z;
+        crowd_draw(&z, why == 2 ? 1 : why == 4 ? 3 : 2, 1.5, why == 4 ? 0.16 : 0.2);
+        crowd_play(&z, 2, 0.0, 0.0);
+        uint64_t k = bench_newest();
+        if (why < 2) /* the last cycle in which they are held, and the next */
+            k = CROWD_FROM + FUSED_RING - 32 + (uint64_t)why;
+        for (uint64_t i = CROWD_FROM; why == 3 && i <= CROWD_TO; i++)
+            fused_at(S, 0, i)->torque = ff_vec3_scale(20.0, fused_at(S, 0, i)->force);
+        for (int c = 2; why == 4 && c < FUSED_CONTACTS; c++)
+            bench_settled(c, 0, -1, 1, 3);
+        assert_true(ff__fused_join(&bench_model, S, &S->contact[0], bench_newest()));
+        ff__fused_join_on(&bench_model, S, k);
+        if (why == 0) {
+            assert_true(S->joint.stage && S->contact[0].closing);
+            continue;
+        }
+        if (why == 4)
+            crowd_finish(&z);
+        assert_int_equal(S->joint.stage, 0);
+        for (int c = 0; c < 2; c++) {
+            const fused_contact *x = &S->contact[c];
+            assert_true(x->settled && !x->closing && !x->joined && x->mu == 0.2 && x->surface.k == 1000);
+        }
+    }
+}
+
+/* One contact whose force or torque is not that of one is tried as several: written where they explain it
+ * all, and then the body has had one contact more; otherwise its estimate goes on. */
+static void test_one_that_was_several(void **unused) {
+    (void)unused;
+    int found = 0;
+    for (int why = 0; why < 16; why++) {
+        crowd z;
+        crowd_draw(&z, why == 1 ? 1 : 2, 1.5, 0.2);
+        crowd_play(&z, 1, 0.0, 0.0);
+        fused_contact *c = &S->contact[0];
+        uint64_t k = bench_newest();
+        c->closing = true;
+        c->next.n = c->n = z.n[0];
+        const fused_reach reach = {CROWD_TO, CROWD_TO, false, false};
+        for (uint64_t i = CROWD_FROM; i <= CROWD_TO; i++)
+            ff__fused_add_place(&bench_model.config, S, c, &reach, i);
+        ff__fused_find_place(&bench_model.config, S, c, &reach, CROWD_TO);
+        if (why == 2)
+            c->alone = true;
+        if (why == 3)
+            c->closing = false;
+        if (why == 4)
+            c->torque = true;
+        if (why == 5)
+            c->b = 0;
+        if (why == 6)
+            c->frozen = true;
+        if (why == 7)
+            S->joint.stage = 1;
+        if (why == 8)
+            k = CROWD_FROM + 513;
+        S->report[0].contacts = 3;
+        const bool tries = why == 0 || why > 8;
+        assert_int_equal(ff__fused_join_alone(&bench_model, S, c, k), tries);
+        assert_int_equal(c->alone, tries || why == 2);
+        assert_int_equal(c->stage, tries ? JOINING : REST);
+        if (!tries)
+            continue;
+        assert_true(S->joint.alone && S->joint.members == 1 && S->joint.to == CROWD_TO);
+        crowd_finish(&z);
+        double rows;
+        const double J = misfit_of(&S->joint, S->joint.best, 1 + (CROWD_TO - CROWD_FROM) / 64, &rows);
+        const bool writes = S->joint.count > 1 && J < 0.05 * rows;
+        assert_int_equal(c->joined, writes);
+        assert_int_equal(S->contact[1].joined, writes);
+        assert_int_equal(S->report[0].contacts, writes ? 4 : 3);
+        assert_true(writes ? !c->closing && c->stage == REST : c->closing && c->stage == FRICTION);
+        found += writes;
+        for (int j = 0; j < 2 && writes; j++)
+            judge_exact(&z, crowd_found(&z, j), j);
+    }
+    assert_true(found > 2); /* of eight: half are expected */
+}
+
 int main(void) {
     ff_rng_seed(&rng, test_seed(), 91);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_normal_equations_of_several),
         cmocka_unit_test(test_several_are_found),
+        cmocka_unit_test(test_several_under_noise),
+        cmocka_unit_test(test_what_is_joined),
+        cmocka_unit_test(test_several_are_left),
+        cmocka_unit_test(test_one_that_was_several),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
