@@ -434,6 +434,43 @@ static void test_several_are_found(void **unused) {
     assert_true(exact >= 4);
 }
 
+/* Of a body that does not turn, two contacts that are seen alone say all at once, where their wrenches lie at
+ * an acute angle: the one furthest from the first is then the second alone. Normals and points are theirs,
+ * forces divide but for 1e-6, and the profile of a force without noise is exact to 1e-4, damping to 1e-3. */
+static void test_several_begin_at_their_edges(void **unused) {
+    (void)unused;
+    for (int draw = 0; draw < 6; draw++) {
+        crowd z;
+        double acute = 0.0;
+        do {
+            crowd_draw(&z, 2, 1.2, 0.2);
+            z.rate = ff_vec3_zero();
+            z.r[1] = test_random_vec3(&rng, 0.4);
+            crowd_play(&z, 2, 0.0, 0.0);
+            const ff_vec3 t0 = ff_vec3_cross(ff_quat_rotate(z.q, z.r[0]), z.n[0]),
+                          t1 = ff_vec3_cross(ff_quat_rotate(z.q, z.r[1]), z.n[1]);
+            acute = ff_vec3_dot(z.n[0], z.n[1]) + ff_vec3_dot(t0, t1) / 0.25; /* radius of gyration: 0.5 m */
+        } while (acute < 0.1);
+        assert_true(ff__fused_join(&bench_model, S, &S->contact[0], bench_newest()));
+        const fused_joint *y = &S->joint;
+        while (!y->trials)
+            ff__fused_join_on(&bench_model, S, bench_newest());
+        assert_true(y->count == 2 && y->start == 0 && y->trials == 1);
+        for (int j = 0; j < 2; j++) {
+            const fused_point *q = &y->now.at[j];
+            const ff_vec3 n = ff_quat_unrotate(z.q, z.n[j]);
+            assert_true(bench_angle(q->n, z.n[j]) < 1e-9);
+            assert_vec3_near(ff_vec3_cross(ff_vec3_sub(q->r, z.r[j]), n), ff_vec3_zero(), 1e-9);
+            assert_near(ff_vec3_dot(q->r, n), 0.0, 1e-9); /* along the normal nothing says */
+            assert_near(q->k / z.law[j].k, 1.0, 1e-3);
+            assert_near(q->c / z.law[j].c, 1.0, 1e-2);
+        }
+        assert_true(y->now.J < 0.01 * (CROWD_TO - CROWD_FROM));
+        crowd_finish(&z);
+        assert_true(y->start == 0 && y->trials < 6 && y->J_best < 1e-4);
+    }
+}
+
 /* Under noise what is written explains the wrench to it, or the normals are parallel to a fifth of a radian;
  * and how far it does stands in the records. What does not leaves them as they were. */
 static void test_several_under_noise(void **unused) {
@@ -609,6 +646,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_normal_equations_of_several),
         cmocka_unit_test(test_several_are_found),
+        cmocka_unit_test(test_several_begin_at_their_edges),
         cmocka_unit_test(test_several_under_noise),
         cmocka_unit_test(test_what_is_joined),
         cmocka_unit_test(test_several_are_left),

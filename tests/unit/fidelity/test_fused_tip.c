@@ -202,12 +202,13 @@ static void judge_axes(const reach *z) {
     }
 }
 
-/* The surface is that of the truth: parts of 0.3 rad and of half a decay leave some tenths of a percent of
- * the force, damping counted by what is critical at the tip. */
+/* The surface is that of the truth. What is accepted leaves up to sqrt(8) of 2e-3 of the peak in a row:
+ * stiffness and damping, counted by what is critical at the tip, to ten times that; the place to a tenth of a
+ * cycle. */
 static void judge_surface(const reach *z, const fused_contact *c, double mobility) {
-    assert_near(c->tip.k / z->law.k, 1.0, 0.03);
+    assert_near(c->tip.k / z->law.k, 1.0, 0.056);
     if (!z->law.law)
-        assert_near((c->tip.c - z->law.c) / (2.0 * sqrt(z->law.k / mobility)), 0.0, 0.03);
+        assert_near((c->tip.c - z->law.c) / (2.0 * sqrt(z->law.k / mobility)), 0.0, 0.056);
     const fused_sample *x = fused_at(S, 0, c->detected - 1); /* counted from the last row in front */
     const double s = -ff_vec3_dot(z->n, ff_pose_apply(x->T_r, z->r));
     assert_near(c->tip.x0 + s, z->law.x0, 0.1 * z->speed * T);
@@ -236,6 +237,8 @@ static void test_a_tip_and_its_axes(void **unused) {
         assert_false(ff__fused_tip_done(S, c));
         assert_true(ff__fused_tip_done(S, &S->contact[1])); /* of another nothing is under way */
         const double mobility = S->tip.mobility_on;
+        /* twice of a thousandth of the peak in each row: the lowest valley */
+        assert_near(S->tip.gate / ((double)(last - c->row_from) * pow(2e-3 * c->force_max, 2)), 1.0, 1e-12);
         if (draw % 2) { /* the settlement waits: more in a cycle */
             c->open = false;
             c->closing = true;
