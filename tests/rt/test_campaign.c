@@ -244,8 +244,8 @@ static long trip_cycle(const run *r) {
     const bool orderly =
         r->rt.trip.code == FF_TRIP_FINISHED || r->rt.trip.code == FF_TRIP_OPERATOR || stopped;
     return best + lround(r->rt.last[r->rt.last_count - 1].t / T) + orderly -
-           (jumped && r->rt.trip.code == FF_TRIP_MISSED && !stopped && r->rt.last[n - 1].t > 0.0 ? MISSED
-                                                                                                 : 0);
+           (jumped && r->rt.trip.code == FF_TRIP_RESTART && !stopped && r->rt.last[n - 1].t > 0.0 ? MISSED
+                                                                                                  : 0);
 }
 
 /* ------------------------------------------------------------------------------------------------ judge --
