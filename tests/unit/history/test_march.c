@@ -402,13 +402,13 @@ static void test_friction_of_a_tip_with_an_arm(void **unused) {
     assert_true(held > 0 && departed > 0);
 }
 
-/* Deep in a spring, with a force beside the law's that runs evenly over the cycle, in several sub-steps:
- * m x'' = -(k x + f0 + (f1 - f0) t/T) about its own ramp -(f0 + (f1 - f0) t/T)/k. A sub-step of 0.16 rad errs
- * by 0.16^4/36 of what swings. */
+/* So deep in a spring that it stays, with a force beside the law's that runs evenly over the cycle, in
+ * several sub-steps: m x'' = -(k x + f0 + (f1 - f0) t/T) about its own ramp -(f0 + (f1 - f0) t/T)/k. A
+ * sub-step of 0.16 rad errs by 0.16^4/36 of what swings. */
 static void test_spring_beside_a_ramp(void **unused) {
     (void)unused;
     for (int n = 0; n < 20; n++) {
-        const double m = ff_rng_range(&rng, 50.0, 200.0), w_n = ff_rng_range(&rng, 0.5, 1.5) / T,
+        const double m = ff_rng_range(&rng, 50.0, 200.0), w_n = ff_rng_range(&rng, 0.5, 1.0) / T,
                      k = m * w_n * w_n;
         const ff_body_view view = body_of(m, 10.0, 11.0, 12.0);
         const ff_vec3 normal = ff_vec3_unit(any(1.0));
