@@ -376,9 +376,13 @@ await check("a long run: in and around contacts and at the end every cycle is dr
   assert.ok(bucket > 4 && whole.length > 1 && rows < cycles, `${rows} rows for ${cycles} cycles`);
   assert.equal(whole.at(-1)[1], truth.at(truth.rows - 1, truth.names[0]), "the end is whole");
   const level = async () => (await page.locator(".raw .level").innerText()).trim();
-  assert.match(await level(), new RegExp(`^Each point is the smallest or largest of ${bucket} cycles; in and around contacts`));
-  const first = summary("long").satellites.client.contacts[0];
+  const {contacts} = summary("long").satellites.client;
+  const first = contacts[0];
   const kept = (a, b) => whole.some(([from, to]) => from <= a && b <= to);
+  const said = /^Each point is the smallest or largest of (\d+) cycles; in (\S+) % of this range every cycle is drawn, (\d+) of (\d+) contacts among it\. .*log\.csv/.exec(await level());
+  const part = whole.reduce((sum, [a, b]) => sum + b - a, 0) / truth.at(truth.rows - 1, truth.names[0]);
+  assert.ok(said && Math.abs(Number(said[2]) - 100 * part) < 0.6, `${await level()}: ${part}`);
+  assert.deepEqual([said[1], said[3], said[4]].map(Number), [bucket, contacts.filter((c) => kept(c.start_s, c.end_s)).length, contacts.length]);
   assert.ok(kept(first.start_s - 0.2, first.end_s), "the first contact and what comes before");
   // Every value of every plot in the stretches.
   for (const [from, to] of [whole[0], whole.at(-1)])
