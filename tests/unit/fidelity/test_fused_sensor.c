@@ -610,6 +610,11 @@ static void test_rows_of_a_profile(void **unused) {
     assert_null(ff__fused_channel(&bench_model, S, c));
     bench_settled(0, 1, 0, 5, 60);
     assert_null(ff__fused_channel(&bench_model, S, c));
+    S->gears[1].begun = false; /* whichever has the number */
+    S->gears[0].begun = true;
+    assert_null(ff__fused_channel(&bench_model, S, c));
+    S->gears[0].begun = false;
+    S->gears[1].begun = true;
     bench_settled(0, 0, -1, 5, 60);
     assert_ptr_equal(ff__fused_channel(&bench_model, S, c), &bench_model.channel);
 }
