@@ -546,7 +546,7 @@ static run *go(uint64_t seed, int number) {
                 .truth = &r->scenario,
                 .facility_options =
                     {.lockstep = true, .patience = 20.0, .watch = watch, .received = received, .user = r},
-                .options = {.wait = 30.0, .silence = 1.5},
+                .options = {.wait = 30.0},
                 .sink = {.self = r, .row = keep_row},
                 .facility = &r->facility,
                 .rt = &r->rt};

@@ -94,7 +94,8 @@ static void test_session_after_an_abort(void **state) {
     assert_int_equal(pthread_create(&thread, NULL, serve, &both), 0);
     const ff_sink sink = {.self = p, .row = count_row};
     const ff_run_options run = {.sinks = &sink, .count = 1};
-    const ff_rt_options options = {.wait = 30.0, .silence = 3.0, .ports = ports, .stop = &never};
+    const ff_rt_options options = {
+        .wait = 30.0, .silence = patience(&p->truth), .ports = ports, .stop = &never};
     ff_rt_run(&p->scenario, &run, &options, &p->rt);
     ff_rt_run(quick, &run, &options, second);
     atomic_store(&stop, true);
@@ -515,17 +516,14 @@ static pair *play_held(const char *const *set, int sets, holding *h) {
     pair *p = calloc(1, sizeof *p);
     load(&p->scenario, base_text, set, sets);
     p->truth = p->scenario;
-    sides both = {.scenario = &p->scenario,
-                  .truth = &p->truth,
-                  .facility_options = {.lockstep = true, .patience = 20.0, .watch = watch_rest, .user = h},
-                  .options = {.wait = 30.0,
-                              .silence = 3.0,
-                              .note = hear,
-                              .user = h,
-                              .viewer = {h, watch_hold, order_hold, take_hold}},
-                  .sink = {p, count_row},
-                  .facility = &p->facility,
-                  .rt = &p->rt};
+    sides both = {
+        .scenario = &p->scenario,
+        .truth = &p->truth,
+        .facility_options = {.lockstep = true, .patience = 20.0, .watch = watch_rest, .user = h},
+        .options = {.wait = 30.0, .note = hear, .user = h, .viewer = {h, watch_hold, order_hold, take_hold}},
+        .sink = {p, count_row},
+        .facility = &p->facility,
+        .rt = &p->rt};
     run_sides(&both);
     return p;
 }
