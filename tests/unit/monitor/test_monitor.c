@@ -442,8 +442,9 @@ static void test_restart_and_geometry(void **state) {
         else if (n == 2)
             r.at.p.x += 0.2; /* the robot is elsewhere */
         else
-            r.ipoc += (n % 2 ? 1 : 100) * STEP; /* ahead: telegrams that were lost, or a new beginning */
-        r.delay += lost ? (n % 2 ? 1 : 100) : 0;
+            r.ipoc +=
+                (uint64_t)(n % 2 ? 1 : 100) * STEP; /* ahead: telegrams that were lost, or a new beginning */
+        r.delay += lost ? (n % 2 ? 1u : 100u) : 0u;
         assert_true(ff_monitor_telegram(&r.m, text, telegram(&r, text)));
         assert_int_equal(r.m.cause, lost ? FF_MONITOR_FINE : n == 2 ? FF_MONITOR_ROBOT : FF_MONITOR_RESTART);
         if (lost)
