@@ -352,7 +352,7 @@ static void judge_rest(run *r, int i, long trip) {
         root(ff_vec3_sub(t->real[r->cycles - 1].p, t->real[r->cycles > 1 ? r->cycles - 2 : 0].p));
     if (!(last <= 1e-7) && !(hits(r) & (HITS_SILENT | HITS_WIRE | HITS_ROBOT)))
         blame(r, "body%d's robot moves at the end: %.3g m in a cycle", i, last);
-    if (trip < 0 || stood(r, i))
+    if (trip < 0 || begun_again || stood(r, i))
         return;
     for (int n = 1; n < t->count; n++) {
         step_of(&t->at[n - 1], &t->at[n], d);
