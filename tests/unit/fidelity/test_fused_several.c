@@ -622,6 +622,7 @@ static void test_one_that_was_several(void **unused) {
         fused_contact *c = &S->contact[0];
         uint64_t k = bench_newest();
         c->closing = true;
+        c->mu = 0.0; /* which may explain what is across */
         c->next.n = c->n = z.n[0];
         const fused_reach reach = {CROWD_TO, CROWD_TO, false, false};
         for (uint64_t i = CROWD_FROM; i <= CROWD_TO; i++)
