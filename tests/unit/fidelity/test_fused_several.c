@@ -624,7 +624,7 @@ static void test_one_that_was_several(void **unused) {
         c->closing = true;
         c->mu = 0.0; /* which may explain what is across */
         c->next.n = c->n = z.n[0];
-        const fused_reach reach = {CROWD_TO, CROWD_TO, false, false};
+        const fused_reach reach = {.last = CROWD_TO, .last_r = CROWD_TO};
         for (uint64_t i = CROWD_FROM; i <= CROWD_TO; i++)
             ff__fused_add_place(&bench_model.config, S, c, &reach, i);
         ff__fused_find_place(&bench_model.config, S, c, &reach, CROWD_TO);
