@@ -98,6 +98,7 @@ static void crowd_play(crowd *z, int records, double noise, double torque_noise)
         fused_contact *x = bench_settled(c, 0, -1, CROWD_FROM + (uint64_t)c, CROWD_TO - (uint64_t)c);
         x->n = bench_unit(&rng);
         x->mu = 0.2;
+        x->force_max = 1e6; /* none of theirs */
     }
 }
 
