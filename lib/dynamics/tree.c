@@ -85,19 +85,20 @@ INLINE void positions_body(const ff_tree_model *model, const ff_tree_state *stat
     const ff_vec3 g = ff_mat3_apply_transpose(&work->R_base, gravity);
     for (int k = 0; k < 3; k++)
         work->gravity[k] = g.a[k];
-    /* All before the first vector is read: what was just written one by one is slow to read as a whole. */
+    /* All of them before the first vector is read: what was just written one by one cannot be read as a
+     * whole. */
     ALIGNED(32) lanes c[BLOCKS_MAX], s[BLOCKS_MAX], shift[BLOCKS_MAX];
-    size_t body = 1;
-    for (size_t n = 0; n < model->blocks; n++) {
-        const tree_constants *k = &model->block[n];
-        FOR_LANES c[n][l] = s[n][l] = shift[n][l] = 0.0;
-        for (; body < model->bodies && body / LANES == n; body++) {
-            const size_t l = body % LANES;
-            const double q = state->q[body - 1], angle = k->revolute[l] * q;
-            c[n][l] = cos(angle);
-            s[n][l] = sin(angle);
-            shift[n][l] = k->prismatic[l] * q;
-        }
+    memset(&c[model->blocks - 1], 0, sizeof *c);
+    memset(&s[model->blocks - 1], 0, sizeof *s);
+    memset(&shift[model->blocks - 1], 0, sizeof *shift);
+    c[0][0] = s[0][0] = shift[0][0] = 0.0; /* the base */
+    for (size_t body = 1; body < model->bodies; body++) {
+        const tree_constants *k = &model->block[body / LANES];
+        const size_t n = body / LANES, l = body % LANES;
+        const double q = state->q[body - 1], angle = k->revolute[l] * q;
+        c[n][l] = cos(angle);
+        s[n][l] = sin(angle);
+        shift[n][l] = k->prismatic[l] * q;
     }
     for (size_t n = 0; n < model->blocks; n++)
         joint_transforms(&model->block[n], &work->block[n], c[n], s[n], shift[n]);
@@ -109,13 +110,6 @@ INLINE void positions_body(const ff_tree_model *model, const ff_tree_state *stat
 TWO_WIDTHS(positions,
            (const ff_tree_model *model, const ff_tree_state *state, ff_tree_work *work, ff_vec3 gravity),
            (model, state, work, gravity))
-
-INLINE void weigh_body(const ff_tree_model *model, ff_tree_work *work) {
-    for (size_t n = 0; n < model->blocks; n++)
-        link_inertias(&model->block[n], &work->block[n], work->block[n].I);
-    work->weighed = true;
-}
-TWO_WIDTHS(weigh, (const ff_tree_model *model, ff_tree_work *work), (model, work))
 
 /* ---------------------------------------------------------------------------------------- velocities -- */
 

@@ -223,11 +223,13 @@ INLINE void link_inertias(const tree_constants *restrict k, const tree_bodies *r
     }
 }
 
-/* Fills I (tree.c): of the positions alone not everyone asks for it. */
-void ff_tree_weigh(const ff_tree_model *model, ff_tree_work *work);
+/* Fills I: of the positions alone not everyone asks for it. */
 INLINE void weigh(const ff_tree_model *model, ff_tree_work *work) {
-    if (!work->weighed)
-        ff_tree_weigh(model, work);
+    if (work->weighed)
+        return;
+    for (size_t n = 0; n < model->blocks; n++)
+        link_inertias(&model->block[n], &work->block[n], work->block[n].I);
+    work->weighed = true;
 }
 
 /* Sums the bodies' inertias towards the base: Ic. */
