@@ -7,7 +7,7 @@ JOBS ?= $(shell nproc)
 
 help:
 	@echo "make run        install what is missing, build, compare six methods on one contact, show where the report is"
-	@echo "make test       the same up to the tests (about 9 minutes on two cores)"
+	@echo "make test       the same up to the tests (about 8 minutes on two cores)"
 	@echo "make test-long  full figures, soaks, fuzzing times and the mutation check"
 	@echo "make coverage   lines and branches that the tests reach"
 	@echo "make bench      speed beside MuJoCo, cyclictest, fwrite and OLD=BINARY; writes build-release/bench.json"
@@ -36,9 +36,13 @@ run: setup-run build/build.ninja
 	@cmake --build build -j $(JOBS) --target freefloat
 	@build/freefloat compare scenarios/deos-client.yaml --methods ideal,direct,tdpa,damping,impact,fused
 
+# What runs under ASan is neither built nor run a second time without, except in test-long.
+PLAIN = tests_once
+test-long: PLAIN = all
+
 # Tested are the ordinary build and those with sanitizers, as one list, so that long tests start first and none waits for a build.
 build-tests: setup
-	@cmake --preset dev > /dev/null && cmake --build build -j $(JOBS)
+	@cmake --preset dev > /dev/null && cmake --build build -j $(JOBS) --target $(PLAIN)
 	@for tree in asan tsan; do cmake --preset $$tree > /dev/null & done; wait
 	@for tree in asan tsan; do cmake --build build-$$tree -j $(JOBS) || exit 1; done
 	@bash tests/fuzz/run.sh build
@@ -47,10 +51,11 @@ build-tests: setup
 
 # Three tests more than cores: some sleep, and those in lock step wait for each other. With two more a quarter of the processor time was idle.
 test: build-tests
-	ctest --test-dir build-test --output-on-failure -j $$(($(JOBS) + 3))
+	ctest --test-dir build-test --output-on-failure -LE '^sanitized$$' -j $$(($(JOBS) + 3))
 
 test-long: build-tests
 	FF_TEST_LONG=1 ctest --test-dir build-test --output-on-failure -j $(JOBS) --timeout 7200
+	tools/fuzz-coverage
 	tools/mutate lib --count 300 --least 85
 	tools/mutate host/executive host/safety --count 100 --least 85
 

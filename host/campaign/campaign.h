@@ -114,6 +114,8 @@ ff_status ff_campaign_load(const char *path, const ff_catalog *catalog, ff_campa
 void ff_campaign_free(ff_campaign *campaign);
 /* campaign/inputs.c: `inputs` and `hash` of a campaign that was read from this text. False: no memory. */
 bool ff__campaign_identify(ff_campaign *campaign, const char *text, size_t length);
+/* The line for an input that is another file now. */
+void ff_campaign_changed(const char *path, char *message, size_t size);
 
 void ff_campaign_sample(const ff_campaign *campaign, uint64_t index, ff_campaign_case *sample);
 /* The text of one varied value of a sample. */

@@ -182,16 +182,20 @@ static const ff_cell *cell_at(const ff_picture *p, int method, int x, int y) {
 /* Logarithmic where values differ by more than a factor of 50 and none is negative; rounding's depths, more
  * than five decades down, need no colours of their own. */
 static scale value_scale(const ff_output *o, const ff_picture *p) {
+    if (p->share)
+        return (scale){.from = 0.0, .to = 1.0};
     scale s = {.from = FF_INF, .to = -FF_INF};
     double positive = FF_INF;
     for (int i = 0; i < o->campaign->methods * p->x.count * p->y.count; i++) {
         const ff_cell *cell = &p->cell[i];
         if (!cell->count)
             continue;
-        s.from = fmin(s.from, cell->most);
+        const double least =
+            p->y.column < 0 ? cell->sum / (double)cell->count : cell->most; /* that is drawn */
+        s.from = fmin(s.from, least);
         s.to = fmax(s.to, cell->most);
-        if (cell->most > 0.0)
-            positive = fmin(positive, cell->most);
+        if (least > 0.0)
+            positive = fmin(positive, least);
     }
     if (!(s.to >= s.from)) {
         s.from = 0.0;
@@ -333,8 +337,9 @@ static void legend(FILE *f, const ff_output *o, int map, double x, double y, con
     if (isfinite(level))
         fprintf(f,
                 "<path d=\"M%.1f %.1fh14\" stroke=\"#d00\" stroke-width=\"1.8\"/><text x=\"%.1f\" "
-                "y=\"%.1f\">limit %.4g</text>\n",
-                x, y + PANEL_H + 18.0, x + 19.0, y + PANEL_H + 22.0, level);
+                "y=\"%.1f\">%s %.4g</text>\n",
+                x, y + PANEL_H + 18.0, x + 19.0, y + PANEL_H + 22.0,
+                o->picture[map].share ? "share" : "limit", level);
     fprintf(f,
             "<rect x=\"%.1f\" y=\"%.1f\" width=\"14\" height=\"10\" fill=\"url(#none)\"/><text x=\"%.1f\" "
             "y=\"%.1f\">no value</text>\n",
@@ -348,8 +353,9 @@ static void title(FILE *f, const ff_output *o, int map) {
     snprintf(text, sizeof text, "%s: %s", c->name, c->metric[c->map[map].show].name);
     put_label(f, 16.0, 22.0, "font-size=\"14\" font-weight=\"bold\"", text, "");
     snprintf(text, sizeof text, "%llu samples; %s", (unsigned long long)c->samples,
-             p->y.column < 0 ? "line: mean of each place, dashed: largest"
-                             : "each cell: the largest value in it");
+             p->share          ? "share of the runs"
+             : p->y.column < 0 ? "line: mean of each place, dashed: largest"
+                               : "each cell: the largest value in it");
     put_label(f, 16.0, 38.0, "fill=\"#666\"", text, "");
 }
 
@@ -411,7 +417,7 @@ static char *draw_curves(ff_output *o, int map) {
             TOP);
     for (int m = 0; m < c->methods; m++) {
         const char *stroke = line_colour[m % (int)(sizeof line_colour / sizeof *line_colour)];
-        for (int kind = 0; kind < 2; kind++) {
+        for (int kind = 0; kind < (p->share ? 1 : 2); kind++) {
             fprintf(f, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"%s\"%s d=\"", stroke,
                     kind ? "1" : "2", kind ? " stroke-dasharray=\"4 3\"" : "");
             bool pen = false;
@@ -436,8 +442,8 @@ static char *draw_curves(ff_output *o, int map) {
     if (near) {
         fprintf(f, "<path d=\"M%d %.1fh460\" stroke=\"#d00\" stroke-dasharray=\"2 3\"/>\n", LEFT,
                 place_on(&sy, level));
-        fprintf(f, "<text x=\"%d\" y=\"%.1f\" fill=\"#d00\" text-anchor=\"end\">limit %.4g</text>\n",
-                LEFT + 456, place_on(&sy, level) - 4.0, level);
+        fprintf(f, "<text x=\"%d\" y=\"%.1f\" fill=\"#d00\" text-anchor=\"end\">%s %.4g</text>\n", LEFT + 456,
+                place_on(&sy, level) - 4.0, p->share ? "share" : "limit", level);
     }
     for (int i = 0; i < c->map[map].limits; i++)
         curve_limit(f, o, map, i, &sx, &sy);

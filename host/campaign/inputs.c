@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "campaign/campaign.h"
+#include "scenario/tree.h"
 #include "text/version.h"
 
 static void digest(uint64_t hash[2], const char *bytes, size_t length) {
@@ -15,33 +16,42 @@ static void digest(uint64_t hash[2], const char *bytes, size_t length) {
     hash[1] = ff_mix(hash[1] ^ length);
 }
 
-/* A word that names a file from here or from the base's folder: which it is, is known where it is read, so
+/* A text that names a file from here or from the base's folder: which it is, is known where it is read, so
  * that every such file counts. */
-static void list_word(ff_campaign *c, const char *word, size_t length) {
+static void list_text(ff_campaign *c, const char *text) {
     char path[FF_FILE_PATH];
     struct stat info;
     const char *slash = strrchr(c->base, '/');
-    const bool file = memchr(word, '.', length) || memchr(word, '/', length);
-    for (int from = 0; file && from < 2; from++) {
+    for (int from = 0; from < 2; from++) {
         const int folder = from && slash ? (int)(slash - c->base) + 1 : 0;
-        snprintf(path, sizeof path, "%.*s%.*s", folder, c->base, (int)length, word);
+        snprintf(path, sizeof path, "%.*s%s", folder, c->base, text);
         if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
             ff_run_inputs_add(&c->inputs, "varied", path, NULL);
     }
 }
 
-/* The words of a YAML text in one line. */
-static void list_words(ff_campaign *c, const char *text) {
-    static const char between[] = " \t\n,:={}[]'\"";
-    for (const char *at = text; *(at += strspn(at, between));) {
-        const size_t n = strcspn(at, between);
-        list_word(c, at, n);
-        at += n;
-    }
+static void list_node(ff_campaign *c, const ff_node *node) {
+    if (node->kind == FF_NODE_SCALAR)
+        list_text(c, node->text);
+    for (const ff_node *n = node->kind == FF_NODE_SCALAR ? NULL : node->child; n; n = n->next)
+        list_node(c, n);
+}
+
+/* The texts in a value, which is YAML in one line. */
+static void list_value(ff_campaign *c, const char *value) {
+    ff_tree tree = {0};
+    ff_tree_error error;
+    ff_node *root = NULL;
+    const ff_status status = ff_tree_parse(&tree, value, strlen(value), NULL, &root, &error);
+    if (status == FF_OK && root)
+        list_node(c, root);
+    c->inputs.failed = c->inputs.failed || status == FF_ERR_MEMORY;
+    ff_tree_free(&tree);
 }
 
 static void list_inputs(ff_campaign *c, const char *text, size_t length) {
     char sha256[FF_SHA256_TEXT];
+    const char *value;
     ff_sha256(text, length, sha256);
     ff_run_inputs_add(&c->inputs, "campaign", c->path, sha256);
     ff_sha256(c->text, c->length, sha256);
@@ -51,11 +61,20 @@ static void list_inputs(ff_campaign *c, const char *text, size_t length) {
         if (c->method[m].library)
             ff_run_inputs_add(&c->inputs, "method", c->method[m].library->path, c->method[m].library->hash);
         for (int i = 0; i < c->method[m].variant.sets; i++)
-            list_words(c, c->method[m].variant.set[i]);
+            if ((value = strchr(c->method[m].variant.set[i], '='))) /* path=value */
+                list_value(c, value + 1);
     }
     for (int i = 0; i < c->varies; i++)
         for (uint64_t k = 0; c->vary[i].item && k < c->vary[i].count; k++)
-            list_words(c, c->vary[i].item[k]);
+            list_value(c, c->vary[i].item[k]);
+}
+
+void ff_campaign_changed(const char *path, char *message, size_t size) {
+    snprintf(
+        message, size,
+        "%.300s was changed while the campaign ran; the runs of the file as it was are kept: put it back and "
+        "start the same command again to continue, or begin anew with --force",
+        path);
 }
 
 bool ff__campaign_identify(ff_campaign *campaign, const char *text, size_t length) {

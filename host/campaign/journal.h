@@ -49,6 +49,9 @@ typedef struct ff_journal {
 ff_status ff_journal_open(const char *folder, const ff_campaign *campaign, ff_journal *journal, char *message,
                           size_t size);
 void ff_journal_close(ff_journal *journal);
+/* What a complete run did is taken over into a new folder, as a file of its own: the former run stays what
+ * its manifest says, whatever is appended. FF_ERR_IO: errno. */
+ff_status ff_journal_copy(const char *from, const char *to);
 /* Appends encoded records; on failure (a full disk) the file keeps whole records only. FF_ERR_IO: errno. */
 ff_status ff_journal_append(ff_journal *journal, const void *bytes, size_t count);
 ff_status ff_journal_mark_checked(ff_journal *journal);

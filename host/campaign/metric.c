@@ -540,6 +540,10 @@ double ff_metric_value(const ff_metric *metric, const ff_metrics *metrics, const
     }
 }
 
+bool ff_metric_share(const ff_metric *metric) {
+    return metric->kind == FF_METRIC_DERIVED && metric->code == DERIVED_PASS;
+}
+
 double ff_metric_requirement(const ff_metric *metric, const ff_scenario *scenario) {
     const ff_requirements *r = &scenario->requirements;
     if (metric->kind == FF_METRIC_ERROR)

@@ -38,6 +38,8 @@ ff_status ff_metric_parse(const ff_scenario *scenario, const char *name, const c
  * summary, needed for FF_METRIC_TEXT. */
 double ff_metric_value(const ff_metric *metric, const ff_metrics *metrics, const ff_ideal_result *ideal,
                        const char *text);
+/* Yes or no of each run (`pass`): what a group of runs has is the share of yes, and more of it is better. */
+bool ff_metric_share(const ff_metric *metric);
 /* The limit that the scenario sets for it; FF_NAN without. */
 double ff_metric_requirement(const ff_metric *metric, const ff_scenario *scenario);
 

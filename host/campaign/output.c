@@ -372,6 +372,7 @@ static ff_status prepare_second(pass *p) {
     for (int i = 0; i < c->maps; i++) {
         const ff_campaign_map *map = &c->map[i];
         ff_picture *picture = &o->picture[i];
+        picture->share = ff_metric_share(&c->metric[map->show]);
         make_axis(c, map->x, map->log_x, map->y >= 0, &p->column[map->x], &picture->x);
         make_axis(c, map->y, map->log_y, true, map->y < 0 ? &none : &p->column[map->y], &picture->y);
         const size_t layer = (size_t)c->methods * (size_t)picture->x.count * (size_t)picture->y.count + 1;
@@ -382,6 +383,17 @@ static ff_status prepare_second(pass *p) {
     }
     p->index = UINT64_MAX;
     return FF_OK;
+}
+
+/* Of yes and no a cell shows the share of yes. */
+static void make_shares(ff_output *o) {
+    const ff_campaign *c = o->campaign;
+    for (int i = 0; i < c->maps; i++) {
+        const ff_picture *picture = &o->picture[i];
+        for (int n = 0; picture->share && n < c->methods * picture->x.count * picture->y.count; n++)
+            if (picture->cell[n].count)
+                picture->cell[n].most = picture->cell[n].sum / (double)picture->cell[n].count;
+    }
 }
 
 /* ------------------------------------------------------------------------------------------------- all -- */
@@ -428,6 +440,8 @@ ff_status ff_output_make(const ff_campaign *campaign, ff_journal *journal, const
             status = ff_journal_each(journal, take_second, p);
         if (status < 0)
             snprintf(message, size, "%s: %s", path, ff_status_text(status));
+        else
+            make_shares(output);
     }
     free(p);
     return status;

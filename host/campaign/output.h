@@ -39,10 +39,11 @@ typedef struct ff_axis {
 
 typedef struct ff_cell {
     uint64_t count, failed; /* failed: or without a value */
-    double most, sum;
+    double most, sum;       /* most: of a share the mean */
 } ff_cell;
 
 typedef struct ff_picture {
+    bool share;     /* of ff_metric_share */
     ff_axis x, y;   /* y.count 1: curves */
     ff_cell *cell;  /* [method][y][x] */
     ff_cell *limit; /* [limit][method][y][x]: the columns of the limits; NULL without */

@@ -115,25 +115,29 @@ static double relevant(double value, double limit) {
 }
 
 static void values_table(ff_study *study, ff_output *o) {
-    static const char *const heads[] = {"Metric", "Unit",  "Method",  "#Runs", "#Missing", "#Min",
+    static const char *const heads[] = {"Metric", "Unit",  "Method",  "#Runs", "#Missing", "#Mean", "#Min",
                                         "#5 %",   "#25 %", "#Median", "#75 %", "#95 %",    "#Max"};
     const ff_campaign *c = o->campaign;
-    ff_study_table(study, "Values", false, heads, 5 + PARTS);
-    for (int i = 0; i < c->metrics; i++)
-        for (int m = 0; m < c->methods; m++) {
+    ff_study_table(study, "Values", true, heads, 6 + PARTS);
+    for (int i = 0; i < c->metrics; i++) {
+        const bool same = c->metric[i].scenario_only; /* whatever the method */
+        for (int m = 0; m < (same ? 1 : c->methods); m++) {
             ff_spread *s = &o->spread[m][i];
             const double limit = ff_metric_requirement(&c->metric[i], &c->scenario);
-            char number[2 + PARTS][32];
-            const char *cell[5 + PARTS] = {c->metric[i].name, c->metric[i].unit, c->method[m].variant.label,
-                                           number[0], number[1]};
+            char number[3 + PARTS][32];
+            const char *cell[6 + PARTS] = {
+                c->metric[i].name, c->metric[i].unit, same ? "all" : c->method[m].variant.label,
+                number[0],         number[1],         number[2]};
             snprintf(number[0], sizeof number[0], "%llu", (unsigned long long)s->count);
             snprintf(number[1], sizeof number[1], "%llu", (unsigned long long)s->missing);
+            put_value(number[2], relevant(s->count ? s->sum / (double)s->count : FF_NAN, limit));
             for (int q = 0; q < PARTS; q++) {
-                put_value(number[2 + q], relevant(ff_spread_quantile(s, parts[q]), limit));
-                cell[5 + q] = number[2 + q];
+                put_value(number[3 + q], relevant(ff_spread_quantile(s, parts[q]), limit));
+                cell[6 + q] = number[3 + q];
             }
-            ff_study_row(study, cell, 5 + PARTS);
+            ff_study_row(study, cell, 6 + PARTS);
         }
+    }
     ff_study_table_end(study);
 }
 
@@ -225,9 +229,10 @@ static void map(ff_study *study, const ff_output *o, int n) {
     const ff_picture *p = &o->picture[n];
     const ff_metric *metric = &c->metric[c->map[n].show];
     const ff_study_map m = {.title = metric->name,
-                            .note = "each cell: the largest value in it",
+                            .note = p->share ? "share of the runs" : "each cell: the largest value in it",
                             .unit = metric->unit,
-                            .log = log_values(o, p, c->map[n].contour),
+                            .log = !p->share && log_values(o, p, c->map[n].contour),
+                            .share = p->share,
                             .limit = c->map[n].contour,
                             .x = axis_of(c, &p->x),
                             .y = axis_of(c, &p->y),
@@ -282,9 +287,11 @@ static void curves(ff_study *study, const ff_output *o, int n) {
     const ff_picture *p = &o->picture[n];
     const ff_metric *metric = &c->metric[c->map[n].show];
     const ff_study_curves s = {.title = metric->name,
-                               .note = "line: mean of each place; pale: largest",
+                               .note =
+                                   p->share ? "share of the runs" : "line: mean of each place; pale: largest",
                                .unit = metric->unit,
-                               .log = log_values(o, p, c->map[n].contour),
+                               .log = !p->share && log_values(o, p, c->map[n].contour),
+                               .share = p->share,
                                .limit = c->map[n].contour,
                                .x_name = ff_campaign_column(c, p->x.column),
                                .x_unit = ff_campaign_unit(c, p->x.column),
@@ -307,7 +314,8 @@ static void curves(ff_study *study, const ff_output *o, int n) {
         }
         char label[FF_NAME_SIZE + 16];
         snprintf(label, sizeof label, "%s, largest", c->method[k].variant.label);
-        ff_study_line(study, label, k, true, p->x.at, most, p->x.count);
+        if (!p->share)
+            ff_study_line(study, label, k, true, p->x.at, most, p->x.count);
         ff_study_line(study, c->method[k].variant.label, k, false, p->x.at, mean, p->x.count);
     }
     curve_limits(study, o, n, ends, s.log);
@@ -347,23 +355,40 @@ static void distribution(ff_study *study, const ff_output *o, int metric) {
     ff_study_curves_end(study);
 }
 
-/* A method keeps the requirements if the largest value of every metric that has one stays within it. */
-static ff_study_verdict judge(ff_output *o, char *word, size_t size) {
+/* Whether the largest value of every metric that has a requirement stays within it; false without one. */
+static bool keeps(ff_output *o, int method) {
+    const ff_campaign *c = o->campaign;
+    bool good = true, any = false;
+    for (int i = 0; i < c->metrics; i++) {
+        const double limit = ff_metric_requirement(&c->metric[i], &c->scenario);
+        ff_spread *s = &o->spread[method][i];
+        any = any || isfinite(limit);
+        good = good && (!isfinite(limit) || (s->count && ff_spread_quantile(s, 1.0) <= limit));
+    }
+    return any && good;
+}
+
+static bool judged(const ff_campaign *c) {
+    bool any = false;
+    for (int i = 0; i < c->metrics; i++)
+        any = any || isfinite(ff_metric_requirement(&c->metric[i], &c->scenario));
+    return any;
+}
+
+/* The word and, as the beginning of the sentence, which methods they are. */
+static ff_study_verdict judge(ff_output *o, char *word, size_t size, char *who, size_t who_size) {
     const ff_campaign *c = o->campaign;
     int keep = 0;
-    bool any = false;
-    for (int k = 0; k < c->methods; k++) {
-        bool good = true;
-        for (int i = 0; i < c->metrics; i++) {
-            const double limit = ff_metric_requirement(&c->metric[i], &c->scenario);
-            if (!isfinite(limit))
-                continue;
-            any = true;
-            good = good && o->spread[k][i].count && ff_spread_quantile(&o->spread[k][i], 1.0) <= limit;
+    size_t n = 0;
+    for (int k = 0; k < c->methods; k++)
+        if (keeps(o, k)) {
+            n += (size_t)snprintf(who + n, n < who_size ? who_size - n : 0, "%s%s", keep ? ", " : "",
+                                  c->method[k].variant.label);
+            n = n < who_size ? n : who_size - 1;
+            keep++;
         }
-        keep += good;
-    }
-    if (!any) {
+    snprintf(who + n, who_size - n, "%s", keep ? ". " : "");
+    if (!judged(c)) {
         snprintf(word, size, "Not judged: no metric has a requirement");
         return FF_STUDY_NONE;
     }
@@ -372,17 +397,60 @@ static ff_study_verdict judge(ff_output *o, char *word, size_t size) {
     return keep ? FF_STUDY_GOOD : FF_STUDY_BAD;
 }
 
+/* What is judged, in a row for each method: the share that passes, the largest value of each requirement. */
+static void methods_table(ff_study *study, ff_output *o) {
+    const ff_campaign *c = o->campaign;
+    enum { MOST = FF_CAMPAIGN_METRICS + 2 };
+    static char head[MOST][FF_NAME_SIZE + 64], text[MOST][32];
+    const char *heads[MOST] = {"Method"}, *cells[MOST];
+    int column[MOST], columns = 1;
+    for (int i = 0; i < c->metrics; i++) {
+        const double limit = ff_metric_requirement(&c->metric[i], &c->scenario);
+        if (ff_metric_share(&c->metric[i]))
+            snprintf(head[columns], sizeof head[0], "#%s, share", c->metric[i].name);
+        else if (isfinite(limit))
+            snprintf(head[columns], sizeof head[0], "#%s, largest (limit %.4g%s%s)", c->metric[i].name, limit,
+                     *c->metric[i].unit ? " " : "", c->metric[i].unit);
+        else
+            continue;
+        column[columns] = i;
+        heads[columns] = head[columns];
+        columns++;
+    }
+    if (columns == 1)
+        return;
+    heads[columns++] = "Requirements";
+    ff_study_table(study, "Methods", false, heads, columns);
+    for (int k = 0; k < c->methods; k++) {
+        cells[0] = c->method[k].variant.label;
+        for (int n = 1; n < columns - 1; n++) {
+            ff_spread *s = &o->spread[k][column[n]];
+            const ff_metric *metric = &c->metric[column[n]];
+            put_value(text[n], !s->count ? FF_NAN
+                               : ff_metric_share(metric)
+                                   ? s->sum / (double)s->count
+                                   : relevant(ff_spread_quantile(s, 1.0),
+                                              ff_metric_requirement(metric, &c->scenario)));
+            cells[n] = text[n];
+        }
+        cells[columns - 1] = !judged(c) ? "not judged" : keeps(o, k) ? "kept in every sample" : "not kept";
+        ff_study_row(study, cells, columns);
+    }
+    ff_study_table_end(study);
+}
+
 ff_status ff_page_write(ff_output *o, const char *path) {
     const ff_campaign *c = o->campaign;
-    char lead[4400];
-    snprintf(
-        lead, sizeof lead, "%llu samples, %d method%s, %llu runs, %llu failed. Base scenario %s, seed %llu.",
-        (unsigned long long)c->samples, c->methods, c->methods > 1 ? "s" : "", (unsigned long long)o->runs,
-        (unsigned long long)o->failed, c->base, (unsigned long long)c->seed);
-    char word[96];
-    const ff_study_verdict verdict = judge(o, word, sizeof word);
+    char lead[5600], word[96], who[1000];
+    const ff_study_verdict verdict = judge(o, word, sizeof word, who, sizeof who);
+    snprintf(lead, sizeof lead,
+             "%s%llu samples, %d method%s, %llu runs, %llu failed. Base scenario %s, seed %llu.", who,
+             (unsigned long long)c->samples, c->methods, c->methods > 1 ? "s" : "",
+             (unsigned long long)o->runs, (unsigned long long)o->failed, c->base,
+             (unsigned long long)c->seed);
     ff_study study;
     ff_study_open(&study, verdict, word, lead);
+    methods_table(&study, o);
     values_table(&study, o);
     runs_tables(&study, o);
     for (int pass = 0; pass < 2; pass++) /* maps before curves */
@@ -396,7 +464,7 @@ ff_status ff_page_write(ff_output *o, const char *path) {
                 curves(&study, o, i);
         }
     for (int i = 0; i < c->metrics; i++)
-        if (!c->metric[i].scenario_only)
+        if (!c->metric[i].scenario_only && !ff_metric_share(&c->metric[i]))
             distribution(&study, o, i);
     return ff_study_write(&study, path, c->name);
 }

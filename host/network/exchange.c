@@ -12,6 +12,11 @@ enum {
     RECORDS = 256 /* of a sensor: 8 kHz for 12 ms, and as many again to catch up */
 };
 
+enum {
+    NAP = 500000,       /* [ns] while another robot's telegram waits for the pacing one's */
+    LOCKSTEP_NAPS = 100 /* then it is answered without */
+};
+
 /* A datagram that was longer than its buffer is malformed. */
 static size_t datagram_size(long received) {
     return received > 0 ? (size_t)received : FF_DEVICE_READ_MAX + 1;
@@ -132,6 +137,7 @@ static void stamp_telegram(ff_network *s, int i, int64_t arrived) {
     b->gap = b->report.lost;
     b->fresh = true;
     b->taken = ff_clock_now();
+    b->naps = 0;
     b->arrived = local_time(s, arrived);
     if (s->address->virtual && !isnan(b->report.arrives)) {
         b->arrived = b->report.arrives;
@@ -183,6 +189,13 @@ bool ff_network_clock_known(const ff_network *s, int i) {
     return ff_clockfit_ready(&s->fitting, &s->body[i].follow.fit);
 }
 
+/* In lock step the pacing telegram follows at once, but a busy machine may be long over it, or pause: there
+ * we count how often we looked for it in vain. */
+static bool waited_long(const ff_network *s, const ff_network_body *b) {
+    return isnan(s->virtual_now) ? ff_clock_now() - b->taken > (int64_t)(0.5e9 * s->plan->cycle)
+                                 : b->naps > LOCKSTEP_NAPS;
+}
+
 /* The other robots' telegrams come when their own clocks say so, and nobody waits for them. One that belongs
  * to the first half of the running cycle is answered now, from the target there is; a later one waits for
  * the pacing robot's next, but not longer than half a cycle. Which half it is says the fitted time, not the
@@ -190,12 +203,10 @@ bool ff_network_clock_known(const ff_network *s, int i) {
 static void attend_others(ff_network *s) {
     int64_t arrived;
     const bool off = !s->speaks; /* nothing is answered yet but the newest */
-    /* in lock step the pacing telegram follows at once, but a busy machine may be long over it */
-    const int64_t patience = isnan(s->virtual_now) ? (int64_t)(0.5e9 * s->plan->cycle) : 50000000;
     for (int i = 1; i < s->plan->bodies; i++) {
         ff_network_body *b = &s->body[i];
         for (int n = 0; n < DATAGRAMS; n++) {
-            if (!off && b->fresh && ff_clock_now() - b->taken > patience)
+            if (!off && b->fresh && waited_long(s, b))
                 ff__network_answer(s, i, false);
             const uint64_t gap = b->gap;
             if ((b->fresh && !off) || !ff__network_take_telegram(s, i, &arrived))
@@ -218,7 +229,9 @@ static void idle(ff_network *s, int64_t left) {
         p[i] = (struct pollfd){.fd = s->body[i].robot_fd, .events = POLLIN};
         waits |= i > 0 && (s->body[i].fresh || !s->speaks);
     }
-    ppoll(p, waits ? 1 : (nfds_t)s->plan->bodies, waits ? &(struct timespec){0, 500000} : &t, NULL);
+    ppoll(p, waits ? 1 : (nfds_t)s->plan->bodies, waits ? &(struct timespec){0, NAP} : &t, NULL);
+    for (int i = 1; i < s->plan->bodies; i++)
+        s->body[i].naps++;
     for (int i = 0; i < s->plan->bodies && !s->speaks; i++)
         drain_sensor(s, i, 1e-9 * (double)ff_clock_now());
 }

@@ -50,6 +50,7 @@ typedef struct ff_network_body {
     uint64_t ticks;         /* of that clock since the first telegram [cycles] */
     double arrived;         /* [s] local time of the newest telegram's arrival */
     int64_t taken;          /* [ns] when it was read */
+    int naps;               /* since then, without a telegram of the pacing robot */
     ff_pose pose;           /* at the last sample */
     ff_motion_state motion;
     ff_setpoint measured;

@@ -87,11 +87,10 @@ static void watch_controller(ff_network *s, int i) {
 }
 
 /* A telegram has come: what has become of the last answer. held: it came late, after others were lost.
- * jumped: its counter says that others were lost, and no time has passed: what the controller calls late was
- * our last answer, not one to them. */
+ * jumped: its counter says that others were lost, and no time has passed. */
 void ff__network_confirm(ff_network *s, int i, bool held, bool jumped) {
     ff_network_body *b = &s->body[i];
-    const bool taken = b->report.taken && !(jumped && b->report.late > 0), stood = b->report.stood || held;
+    const bool taken = b->report.taken, stood = b->report.stood || held;
     const double most = b->limits.missed;
     ff_output_confirm(&b->output, taken, stood);
     ff_axes_confirm(&b->axes, taken, stood);
@@ -99,8 +98,8 @@ void ff__network_confirm(ff_network *s, int i, bool held, bool jumped) {
     if (!b->output.moved)
         return;
     /* No answer can have come to telegrams that were lost: a Delay that has not grown by every one of them
-     * belongs to a program that has begun again. */
-    b->strange |= b->report.restarted || (held && b->report.late < b->gap);
+     * belongs to a program that has begun again, and so does a counter that is ahead of the time. */
+    b->strange |= b->report.restarted || b->report.late < b->gap || jumped;
     if (b->strange)
         ff__network_find(s, (ff_trip){.code = FF_TRIP_RESTART, .body = i, .value = (double)b->gap});
     b->late = b->report.late > b->gap ? b->late + b->report.late - b->gap : 0;

@@ -44,11 +44,13 @@ static bool find(void *library, const char *name, void *function, size_t bytes) 
 }
 
 static bool load(software *s, const char *path, struct ff_obsw_room *room) {
+    char here[FF_NAME_SIZE + 2];
+    snprintf(here, sizeof here, "%s%s", strchr(path, '/') ? "" : "./", path); /* else the system's folders */
     uint32_t (*version)(void);
     void *(*create)(const ff_obsw_setup *);
     char *const message = room->message;
     const size_t size = sizeof room->message;
-    *s = (software){.library = dlopen(path, RTLD_NOW | RTLD_LOCAL)};
+    *s = (software){.library = dlopen(here, RTLD_NOW | RTLD_LOCAL)};
     if (!s->library) {
         snprintf(message, size, "the on-board software does not load: %s", dlerror());
         return false;

@@ -7,10 +7,8 @@
 #include "report/html.h"
 
 typedef struct ff_report_collector {
-    ff_columns columns;
-    int *kept; /* indices of the columns that the page shows */
-    int count;
-    double *values, *row;
+    ff_columns columns; /* that the page shows */
+    double *values;
     ff_report_series *series; /* for ff_report_run.series */
 } ff_report_collector;
 

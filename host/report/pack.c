@@ -43,37 +43,53 @@ static bool is_constant(const uint32_t *column, size_t rows) {
     return true;
 }
 
-static unsigned char *put_plain(unsigned char *to, const uint64_t *bits, size_t rows, size_t bytes) {
+/* The number of a column (4 bytes) or of the time (8 bytes) as an integer. */
+static inline uint64_t bits_of(const void *from, size_t row, size_t bytes) {
+    return bytes == 4 ? ((const uint32_t *)from)[row] : ((const uint64_t *)from)[row];
+}
+
+static unsigned char *put_plain(unsigned char *to, const void *from, size_t rows, size_t bytes) {
     for (size_t r = 0; r < rows; r++)
         for (size_t k = 0; k < bytes; k++)
-            *to++ = (unsigned char)(bits[r] >> (8 * k));
+            *to++ = (unsigned char)(bits_of(from, r, bytes) >> (8 * k));
     return to;
 }
 
-static unsigned char *put_planes(unsigned char *to, const uint64_t *bits, size_t rows, size_t bytes) {
+static unsigned char *put_planes(unsigned char *to, const void *from, size_t rows, size_t bytes) {
     *to++ = PLANES;
     for (size_t k = 0; k < bytes; k++)
         for (size_t r = 0; r < rows; r++)
-            *to++ = (unsigned char)(bits[r] >> (8 * k));
+            *to++ = (unsigned char)(bits_of(from, r, bytes) >> (8 * k));
     return to;
 }
 
-static unsigned char *put_array(unsigned char *to, const uint64_t *bits, size_t rows, size_t bytes) {
+/* Inlined, so that a column is computed in 32 bits. */
+static inline unsigned char *put_array(unsigned char *to, const void *from, size_t rows, size_t bytes) {
     const unsigned char *longest = to + 3 * bytes * rows / 4; /* beyond, planes are shorter in the end */
     unsigned char *at = to;
     uint64_t last = 0, before = 0;
     const size_t unused = 64 - 8 * bytes, top = 63 - unused;
     *at++ = DIFFERENCES;
     for (size_t r = 0; r < rows && at <= longest; r++) {
-        const uint64_t d = (bits[r] - 2 * last + before) << unused >> unused;
+        const uint64_t now = bits_of(from, r, bytes), d = (now - 2 * last + before) << unused >> unused;
         uint64_t z = (d << 1 ^ (0 - (d >> top))) << unused >> unused;
         before = last;
-        last = bits[r];
+        last = now;
         for (; z > 127; z >>= 7)
             *at++ = (unsigned char)(z | 128);
         *at++ = (unsigned char)z;
     }
-    return at <= longest ? at : put_planes(to, bits, rows, bytes);
+    return at <= longest ? at : put_planes(to, from, rows, bytes);
+}
+
+static unsigned char *put_time(unsigned char *to, const double *time, size_t rows, bool raw) {
+    return raw ? put_plain(to, time, rows, sizeof *time) : put_array(to, time, rows, sizeof *time);
+}
+
+static unsigned char *put_column(unsigned char *to, uint32_t *column, size_t rows, bool raw) {
+    for (size_t r = 0; r < rows; r++) /* a gap has one form */
+        column[r] = (column[r] & 0x7f800000u) == 0x7f800000u ? 0x7fc00000u : column[r];
+    return raw ? put_plain(to, column, rows, sizeof *column) : put_array(to, column, rows, sizeof *column);
 }
 
 static unsigned char *deflated(unsigned char *plain, size_t *size) {
@@ -95,33 +111,25 @@ static unsigned char *deflated(unsigned char *plain, size_t *size) {
 }
 
 unsigned char *ff_report_pack(const ff_report_table *t, bool raw, bool *constant, size_t *size) {
-    unsigned char *(*put)(unsigned char *, const uint64_t *, size_t, size_t) = raw ? put_plain : put_array;
     unsigned char *plain = malloc((t->rows * 8 + 1) + t->width * (t->rows * 4 + 1) + LONGEST), *to = plain;
-    uint64_t *bits = malloc((t->rows + 1) * sizeof *bits);
-    uint32_t *column = malloc((TILE * t->rows + 1) * sizeof *column), moves[TILE];
-    if (plain && bits && column) {
-        if (t->rows)
-            memcpy(bits, t->time, t->rows * sizeof *bits);
-        to = put(to, bits, t->rows, 8);
+    uint32_t *columns = malloc((TILE * t->rows + 1) * sizeof *columns), moves[TILE];
+    const bool complete = plain && columns;
+    if (complete) {
+        to = put_time(to, t->time, t->rows, raw);
         for (size_t first = 0; first < t->width; first += TILE) {
             const size_t count = t->width - first < TILE ? t->width - first : TILE;
             if (t->rows)
-                turn(t, first, count, column, moves);
+                turn(t, first, count, columns, moves);
             for (size_t c = 0; c < count; c++) {
-                const uint32_t *from = column + c * t->rows;
-                constant[first + c] = t->rows == 0 || moves[c] == 0 || is_constant(from, t->rows);
-                if (constant[first + c])
-                    continue;
-                for (size_t r = 0; r < t->rows; r++) /* a gap has one form */
-                    bits[r] = (from[r] & 0x7f800000u) == 0x7f800000u ? 0x7fc00000u : from[r];
-                to = put(to, bits, t->rows, 4);
+                uint32_t *column = columns + c * t->rows;
+                constant[first + c] = t->rows == 0 || moves[c] == 0 || is_constant(column, t->rows);
+                if (!constant[first + c])
+                    to = put_column(to, column, t->rows, raw);
             }
         }
         *size = (size_t)(to - plain);
     }
-    const bool complete = plain && bits && column;
-    free(bits);
-    free(column);
+    free(columns);
     if (!complete) {
         free(plain);
         return NULL;

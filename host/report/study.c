@@ -63,6 +63,7 @@ void ff_study_map_open(ff_study *s, const ff_study_map *m) {
     ff_json_string(&s->json, "note", m->note);
     ff_json_string(&s->json, "unit", m->unit);
     ff_json_bool(&s->json, "log", m->log);
+    ff_json_bool(&s->json, "share", m->share);
     ff_json_number(&s->json, "limit", m->limit);
     axis(&s->json, "x", &m->x);
     axis(&s->json, "y", &m->y);
@@ -118,6 +119,7 @@ void ff_study_curves_open(ff_study *s, const ff_study_curves *c) {
     ff_json_string(&s->json, "unit", c->unit);
     ff_json_bool(&s->json, "log", c->log);
     ff_json_bool(&s->json, "steps", c->steps);
+    ff_json_bool(&s->json, "share", c->share);
     ff_json_number(&s->json, "point", c->point);
     ff_json_number(&s->json, "limit", c->limit);
     ff_json_open(&s->json, "x", '{');

@@ -23,6 +23,7 @@ typedef struct ff_study_axis {
 typedef struct ff_study_map {
     const char *title, *note, *unit;
     bool log;
+    bool share;   /* of runs that pass: more is better, the limit is the least */
     double limit; /* FF_NAN: none */
     ff_study_axis x, y;
     double point[2]; /* of the scenario itself on x and y; FF_NAN: not on this map */
@@ -31,6 +32,7 @@ typedef struct ff_study_map {
 typedef struct ff_study_curves {
     const char *title, *note, *unit;
     bool log, steps;
+    bool share;   /* as of a map */
     double limit; /* FF_NAN: none */
     const char *x_name, *x_unit;
     bool x_log;

@@ -196,12 +196,8 @@ static void add_part(ff_columns *columns, ff_part part, size_t at, const char *p
             if (!columns->name)
                 continue;
             const char axis[3] = {n > 1 ? '.' : 0, n == 4 ? "wxyz"[c] : "xyz"[c], 0};
-            columns->column[columns->count] =
-                (ff_column){.field = field,
-                            .part = at,
-                            .at = at + field->offset + (size_t)c * sizeof(double),
-                            .number = field->type == FF_FIELD_NUMBER || field->type == FF_FIELD_VEC3 ||
-                                      field->type == FF_FIELD_QUAT};
+            columns->column[columns->count] = (ff_column){
+                .field = field, .part = at, .at = at + field->offset + (size_t)c * sizeof(double)};
             snprintf(columns->name[columns->count], FF_COLUMN_NAME, "%s%s%s%s%s%s%s", prefix,
                      *prefix ? "." : "", field->name, axis, *field->unit ? " [" : "", field->unit,
                      *field->unit ? "]" : "");
@@ -251,6 +247,19 @@ static void add_tuning(ff_columns *columns, const ff_scenario *s) {
                  s->satellite[i].name);
 }
 
+static bool is_number(const ff_column *c) {
+    const ff_field_type type = c->field->type;
+    return type == FF_FIELD_NUMBER || type == FF_FIELD_VEC3 || type == FF_FIELD_QUAT;
+}
+
+static void count_numbers(ff_columns *columns) {
+    ff_column *c = columns->column;
+    for (int i = columns->count - 1; i >= 0; i--) {
+        const bool goes_on = i + 1 < columns->count && c[i + 1].at == c[i].at + sizeof(double);
+        c[i].numbers = is_number(&c[i]) ? 1 + (goes_on ? c[i + 1].numbers : 0) : 0;
+    }
+}
+
 static ff_status init(const ff_scenario *scenario, void (*add)(ff_columns *, const ff_scenario *),
                       ff_columns *columns) {
     *columns = (ff_columns){0};
@@ -263,7 +272,20 @@ static ff_status init(const ff_scenario *scenario, void (*add)(ff_columns *, con
         return FF_ERR_MEMORY;
     }
     add(columns, scenario);
+    count_numbers(columns);
     return FF_OK;
+}
+
+void ff_columns_leave_out(ff_columns *columns, unsigned flags) {
+    int kept = 0;
+    for (int i = 0; i < columns->count; i++) {
+        if (columns->column[i].field->flags & flags)
+            continue;
+        columns->column[kept] = columns->column[i];
+        memmove(columns->name[kept++], columns->name[i], sizeof columns->name[i]);
+    }
+    columns->count = kept;
+    count_numbers(columns);
 }
 
 ff_status ff_columns_init(const ff_scenario *scenario, ff_columns *columns) {
@@ -296,11 +318,13 @@ int ff_columns_find(const ff_columns *columns, const char *body, const char *wha
 /* ---------------------------------------------------------------------------------------------- values -- */
 
 void ff_columns_values(const ff_columns *columns, const ff_row *row, double *values) {
-    for (int i = 0; i < columns->count; i++) {
+    for (int i = 0, step; i < columns->count; i += step) {
         const ff_column *c = &columns->column[i];
         const char *at = (const char *)row + c->at;
-        if (c->number) {
-            memcpy(&values[i], at, sizeof values[i]);
+        step = 1;
+        if (c->numbers) {
+            step = c->numbers;
+            memcpy(&values[i], at, (size_t)step * sizeof values[i]);
             continue;
         }
         switch (c->field->type) {
@@ -326,11 +350,13 @@ void ff_columns_values(const ff_columns *columns, const ff_row *row, double *val
 }
 
 void ff_columns_take(const ff_columns *columns, const double *values, ff_row *row) {
-    for (int i = 0; i < columns->count; i++) {
+    for (int i = 0, step; i < columns->count; i += step) {
         const ff_column *c = &columns->column[i];
         char *at = (char *)row + c->at;
-        if (c->number) {
-            memcpy(at, &values[i], sizeof values[i]);
+        step = 1;
+        if (c->numbers) {
+            step = c->numbers;
+            memcpy(at, &values[i], (size_t)step * sizeof values[i]);
             continue;
         }
         switch (c->field->type) {

@@ -63,7 +63,7 @@ typedef struct ff_column {
     const ff_field *field;
     size_t part; /* [bytes] where the field's part begins in the row */
     size_t at;   /* [bytes] where the value stands */
-    bool number; /* as a double: most are */
+    int numbers; /* columns from here on that stand side by side as doubles; 0: this one is none */
 } ff_column;
 
 typedef struct ff_columns {
@@ -76,6 +76,8 @@ typedef struct ff_columns {
 ff_status ff_columns_init(const ff_scenario *scenario, ff_columns *columns);
 ff_status ff_columns_init_input(const ff_scenario *scenario, ff_columns *columns);
 ff_status ff_columns_init_tuning(const ff_scenario *scenario, ff_columns *columns);
+/* Leaves out those with one of these flags. */
+void ff_columns_leave_out(ff_columns *columns, unsigned flags);
 void ff_columns_free(ff_columns *columns);
 
 enum { FF_COLUMNS_TUNING_MAX = 3 + 6 * FF_MAX_BODIES }; /* columns of ff_columns_init_tuning */

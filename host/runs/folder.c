@@ -352,8 +352,26 @@ static const char *lock_folder(const ff_run_folder *run) {
     return run->place == FF_RUN_LINKED ? run->path : run->shown;
 }
 
-ff_outcome ff_run_finish(ff_run_folder *run, const ff_run_end *end, ff_notes *notes) {
+/* The reference, and each method of a comparison, load on-board software anew: what of it changed meanwhile
+ * makes results of two. The other files are read once. */
+static bool is_mixed(const ff_run_folder *run, ff_notes *notes) {
+    const ff_run_inputs *inputs = run->wanted.inputs;
+    const char *changed = inputs ? ff_run_inputs_changed(inputs, FF_RUN_ONBOARD) : NULL;
+    if (changed)
+        ff_notes_error(notes, FF_FAILED,
+                       "%s was changed while this ran: the results may be of either file; run it again",
+                       changed);
+    return changed != NULL;
+}
+
+ff_outcome ff_run_finish(ff_run_folder *run, const ff_run_end *asked, ff_notes *notes) {
     ff_outcome outcome = FF_DONE;
+    ff_run_end made = *asked;
+    const ff_run_end *const end = &made;
+    if (made.whole && !made.stopped && is_mixed(run, notes)) {
+        made.whole = false;
+        made.exit_status = FF_FAILED;
+    }
     errno = 0;
     const ff_status written = ff__manifest_write(run, end);
     if (written != FF_OK)

@@ -2,9 +2,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "obsw/computer.h"
 #include "runs/internal.h"
+
+static ff_run_seen look_at(const char *path) {
+    struct stat info;
+    if (stat(path, &info) != 0 || !S_ISREG(info.st_mode))
+        return (ff_run_seen){0};
+    return (ff_run_seen){.device = (uint64_t)info.st_dev,
+                         .node = (uint64_t)info.st_ino,
+                         .size = (uint64_t)info.st_size,
+                         .written = 1000000000 * (int64_t)info.st_mtim.tv_sec + info.st_mtim.tv_nsec,
+                         .changed = 1000000000 * (int64_t)info.st_ctim.tv_sec + info.st_ctim.tv_nsec};
+}
 
 void ff_run_inputs_add(ff_run_inputs *inputs, const char *role, const char *path, const char *sha256) {
     for (int i = 0; i < inputs->count; i++)
@@ -17,7 +29,8 @@ void ff_run_inputs_add(ff_run_inputs *inputs, const char *role, const char *path
     }
     inputs->item = item;
     item += inputs->count++;
-    *item = (ff_run_input){.role = strdup(role), .path = strdup(path)};
+    *item = (ff_run_input){
+        .role = strdup(role), .path = strdup(path), .seen = look_at(path), .held = sha256 != NULL};
     inputs->failed = inputs->failed || !item->role || !item->path;
     uint64_t size;
     if (sha256)
@@ -40,6 +53,45 @@ void ff_run_inputs_free(ff_run_inputs *inputs) {
     *inputs = (ff_run_inputs){0};
 }
 
+ff_status ff_run_watch_begin(const ff_run_inputs *inputs, ff_run_watch *watch) {
+    *watch = (ff_run_watch){.inputs = inputs, .seen = calloc((size_t)inputs->count + 1, sizeof *watch->seen)};
+    for (int i = 0; watch->seen && i < inputs->count; i++)
+        watch->seen[i] = inputs->item[i].seen;
+    return watch->seen ? FF_OK : FF_ERR_MEMORY;
+}
+
+static bool is_same(const ff_run_input *item, ff_run_seen *seen) {
+    char sha256[FF_SHA256_TEXT] = "";
+    uint64_t size;
+    const ff_run_seen now = look_at(item->path);
+    if (item->held || memcmp(&now, seen, sizeof now) == 0)
+        return true;
+    ff_sha256_file(item->path, false, sha256, &size);
+    *seen = now;
+    return strcmp(sha256, item->sha256) == 0;
+}
+
+const char *ff_run_watch_changed(ff_run_watch *watch) {
+    for (int i = 0; i < watch->inputs->count; i++)
+        if (!is_same(&watch->inputs->item[i], &watch->seen[i]))
+            return watch->inputs->item[i].path;
+    return NULL;
+}
+
+const char *ff_run_inputs_changed(const ff_run_inputs *inputs, const char *role) {
+    for (int i = 0; i < inputs->count; i++) {
+        ff_run_seen seen = inputs->item[i].seen;
+        if ((!role || strcmp(role, inputs->item[i].role) == 0) && !is_same(&inputs->item[i], &seen))
+            return inputs->item[i].path;
+    }
+    return NULL;
+}
+
+void ff_run_watch_end(ff_run_watch *watch) {
+    free(watch->seen);
+    *watch = (ff_run_watch){0};
+}
+
 void ff_run_inputs_scenario(ff_run_inputs *inputs, const char *path, const ff_scenario *scenario) {
     char full[FF_FILE_PATH];
     const char *slash = strrchr(path, '/');
@@ -55,7 +107,7 @@ void ff_run_inputs_scenario(ff_run_inputs *inputs, const char *path, const ff_sc
         if (s->mesh.present)
             ff_run_inputs_add(inputs, "mesh", s->mesh.file, NULL);
         if (s->arm.present && s->obsw.kind == FF_OBSW_SHARED)
-            ff_run_inputs_add(inputs, "on-board software", s->obsw.library, NULL);
+            ff_run_inputs_add(inputs, FF_RUN_ONBOARD, s->obsw.library, NULL);
     }
     const ff_method_library *library = ff_scenario_library(scenario);
     if (library)

@@ -230,6 +230,8 @@ ff_status ff_runs_prune(const ff_runs_prune_config *config) {
         bool old = cut && config->incomplete;
         if (!cut && strcmp(e->state, "running") != 0)
             old = ++complete > config->keep;
+        if (cut && !old && config->cut)
+            config->cut(config->user, e);
         if (!old || e->linked)
             continue;
         const ff_status status = config->dry ? FF_OK : remove_run(e);

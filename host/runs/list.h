@@ -29,6 +29,7 @@ typedef struct ff_runs_prune_config {
     bool incomplete;  /* and those that were not completed */
     bool dry;         /* remove nothing */
     void (*removed)(void *user, const ff_run_entry *entry);
+    void (*cut)(void *user, const ff_run_entry *entry); /* kept though not complete; may be NULL */
     void (*failed)(void *user, const ff_run_entry *entry, int error); /* it cannot be removed: errno */
     void *user;
 } ff_runs_prune_config;

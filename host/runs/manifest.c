@@ -132,6 +132,7 @@ ff_status ff__manifest_write(const ff_run_folder *run, const ff_run_end *end) {
     ff__run_time(now > 0 ? now : 0, ended);
     ff_json_string(&json, "ended", end ? ended : NULL);
     put_origin(&json, w->program);
+    ff_json_string(&json, "place", run->place == FF_RUN_LINKED ? run->path : run->shown);
     put_known(&json, "key", w->key);
     put_inputs(&json, w->inputs);
     const ff_status status = complete ? put_results(&json, run->path) : FF_OK;

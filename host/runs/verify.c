@@ -12,6 +12,7 @@
 
 typedef struct verification {
     const char *folder;
+    char from[FF_FILE_PATH]; /* from where the paths of inputs start */
     const ff_catalog *catalog;
     ff_run_take *take;
     void *user;
@@ -32,21 +33,35 @@ static const char *filled_member(const ff_node *node, const char *key) {
                : "";
 }
 
-/* Paths stand as they were given, from the folder in which the program was started. */
-static void check_input(const verification *v, const ff_manifest *m, const ff_node *input) {
-    char path[FF_FILE_PATH], hash[FF_SHA256_TEXT];
+/* Paths stand as they were given, from the folder in which the program was started. Where that folder was
+ * moved as a whole or copied, the run still has its place in it: then from where it is now. */
+static void find_start(const char *folder, const ff_manifest *m, char from[FF_FILE_PATH]) {
+    const char *place = ff_manifest_text(m, "place");
+    char *now = realpath(folder, NULL);
+    const size_t whole = now ? strlen(now) : 0, part = strlen(place);
+    snprintf(from, FF_FILE_PATH, "%s", ff_manifest_text(m, "folder"));
+    if (part && whole > part + 1 && whole - part < FF_FILE_PATH && now[whole - part - 1] == '/' &&
+        strcmp(now + whole - part, place) == 0)
+        snprintf(from, FF_FILE_PATH, "%.*s", (int)(whole - part - 1), now);
+    free(now);
+}
+
+static void check_input(const verification *v, const ff_node *input) {
+    char path[FF_FILE_PATH], hash[FF_SHA256_TEXT], text[FF_FILE_PATH + 80];
     const char *name = filled_member(input, "path"), *recorded = filled_member(input, "sha256");
     uint64_t size;
     if (*name == '/')
         snprintf(path, sizeof path, "%s", name);
-    else
-        snprintf(path, sizeof path, "%s/%s", ff_manifest_text(m, "folder"), name);
+    else if (!ff__run_join(path, v->from, name))
+        *path = 0;
     if (!*recorded)
         return; /* from a pipe */
     const bool read = ff_sha256_file(path, false, hash, &size) == FF_OK;
     const bool same = read && strcmp(hash, recorded) == 0;
+    if (!read)
+        snprintf(text, sizeof text, "%s cannot be read (%s)", path, strerror(errno));
     v->out->changed += !same;
-    report_check(v, "input", name, recorded, read ? hash : "cannot be read", same);
+    report_check(v, "input", name, recorded, read ? hash : text, same);
 }
 
 /* "the same bits", or what differs. loop: there is something to replay; of the ideal reference there is none,
@@ -151,8 +166,9 @@ ff_status ff_runs_verify(const char *folder, const ff_catalog *catalog, ff_run_t
                       .user = user,
                       .out = out,
                       .results = ff_node_find(m.root, "results")};
+    find_start(folder, &m, v.from);
     for (const ff_node *n = inputs && inputs->kind == FF_NODE_LIST ? inputs->child : NULL; n; n = n->next)
-        check_input(&v, &m, n);
+        check_input(&v, n);
     for (const ff_node *n = v.results && v.results->kind == FF_NODE_MAP ? v.results->child : NULL; n;
          n = n->next)
         check_result(&v, n);

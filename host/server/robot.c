@@ -66,7 +66,9 @@ void ff__server_send_rob(ff_server *f, int i) {
         rist.p = ff_vec3_axpy(size, ff_quat_rotate(rist.q, ff_vec3_make(0.0, 0.0, 1.0)), rist.p);
     ff_rsi_from_pose(rist, rob.rist);
     ff_arm_to_kuka(&d->joints, rob.aipos, &rob.eipos[0]);
-    if (!isnan(ff__server_acts(f, FF_FAULT_IPOC_JUMP, i))) {
+    if (!isnan(size = ff__server_acts(f, FF_FAULT_IPOC_JUMP, i))) {
+        if (size > 0.0)
+            ff__server_restart(f, i);
         d->state.ipoc += 400;
         d->jumped = true;
     }

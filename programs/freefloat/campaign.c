@@ -198,7 +198,6 @@ static void say(ff_notes *notes) {
  * the same inputs gives its journal: nothing is run again. */
 static bool begin(const ff_campaign *c, const options *o, const char *key, const char *methods,
                   ff_run_folder *folder, ff_notes *notes) {
-    char from[FF_FILE_PATH], to[FF_FILE_PATH];
     const ff_run_wanted wanted = {.out = o->out,
                                   .name = c->name,
                                   .force = o->force,
@@ -209,13 +208,9 @@ static bool begin(const ff_campaign *c, const options *o, const char *key, const
                                   .program = ff_cli_program()};
     if (ff_run_begin(&wanted, folder, notes) != FF_DONE)
         return false;
-    if (*folder->former) {
-        snprintf(from, sizeof from, "%.4300s/results.journal", folder->former);
-        snprintf(to, sizeof to, "%.4300s/results.journal", folder->path);
-        if (link(from, to) != 0) /* a file system without: it is run again */
-            ff_notes_warning(notes, "notice: %s: cannot be taken over (%s); all is run again", from,
-                             strerror(errno));
-    }
+    if (*folder->former && ff_journal_copy(folder->former, folder->path) != FF_OK)
+        ff_notes_warning(notes, "notice: %s/results.journal cannot be taken over (%s); all is run again",
+                         folder->former, strerror(errno));
     return true;
 }
 

@@ -5,26 +5,25 @@
 #include "cli.h"
 #include "commands.h"
 #include "runs/list.h"
+#include "scenario/tree.h"
 #include "text/json.h"
 
 static const char help[] =
     "usage: freefloat runs [NAME]\n"
     "       freefloat runs diff A B\n"
     "       freefloat runs prune [NAME] --keep N\n\n"
-    "Lists the runs below out/.runs (docs/runs.md), of one scenario or campaign or of all; * is the one "
-    "that\n"
-    "out/NAME shows. diff says what differs between two, in program, inputs, files and values of "
-    "summary.json;\n"
-    "A and B are folders, NAME/ID or IDs. prune removes older ones, never the one that is shown or one that "
-    "is\n"
-    "being written.\n\n"
-    "  --keep N           prune: keeps the newest N complete runs of each name\n"
-    "  --incomplete       prune: removes also what was killed, stopped or ran out of disk\n"
-    "  --dry-run          prune: says what would go, removes nothing\n"
-    "  --json             print JSON instead of a table\n"
-    "  --quiet            print nothing but errors\n\n"
-    "exit status: 0 done, also where two runs differ; 1 no memory, or a run cannot be removed,\n"
-    "2 bad usage or no such run\n"
+    "Lists the runs below out/.runs (docs/runs.md), of one scenario or campaign or\n"
+    "of all; * is the one that out/NAME shows. Runs that were made with --out DIR are\n"
+    "in DIR alone. diff says what differs between two: program, call, inputs, files,\n"
+    "values of summary.json, rows of logs. A and B are folders, NAME/ID or IDs.\n"
+    "prune removes older ones, never one that is shown or being written.\n\n"
+    "  --keep N      prune: keeps the newest N complete runs of each name\n"
+    "  --incomplete  prune: removes also what was killed, stopped or ran out of disk\n"
+    "  --dry-run     prune: says what would go, removes nothing\n"
+    "  --json        print JSON instead of a table\n"
+    "  --quiet       print nothing but errors\n\n"
+    "exit status: 0 done, also where two runs differ; 1 no memory, or a run cannot be\n"
+    "removed; 2 bad usage or no such run\n"
     "example: freefloat runs wall && freefloat runs prune wall --keep 5\n";
 
 static void size_text(uint64_t bytes, char text[24]) {
@@ -63,7 +62,7 @@ typedef struct output {
     bool json, quiet;
     ff_json text;
     ff_table table;
-    int count, failed;
+    int count, failed, cut;
 } output;
 
 static void begin(output *o, int columns, const char *head) {
@@ -94,6 +93,12 @@ static void take_entry(void *user, const ff_run_entry *e) {
     o->count++;
     put_entry(&o->text, e);
     add_row(&o->table, e);
+}
+
+static void take_cut(void *user, const ff_run_entry *e) {
+    output *o = user;
+    (void)e;
+    o->cut++;
 }
 
 static void take_failure(void *user, const ff_run_entry *e, int error) {
@@ -152,6 +157,7 @@ static int prune(const char *name, double keep, bool incomplete, bool dry, outpu
                                          .dry = dry,
                                          .removed = take_entry,
                                          .failed = take_failure,
+                                         .cut = take_cut,
                                          .user = o};
     const ff_status status = ff_runs_prune(&config);
     if (status != FF_OK)
@@ -159,6 +165,8 @@ static int prune(const char *name, double keep, bool incomplete, bool dry, outpu
     if (!o->json && !o->quiet && o->count)
         printf("%s:\n", dry ? "would be removed" : "removed");
     const int printed = end(o, "nothing to remove");
+    if (!o->json && !o->quiet && o->cut)
+        printf("what was cut off stays (%d); --incomplete removes it, too\n", o->cut);
     return status == FF_OK && !o->failed ? printed : FF_EXIT_FAILED;
 }
 
@@ -168,11 +176,14 @@ static int list(const char *name, output *o) {
         ff_cli_error("freefloat runs: no memory");
         return FF_EXIT_FAILED;
     }
+    char nothing[200];
+    snprintf(nothing, sizeof nothing, "no runs%s%.100s below out/.runs", name ? " of " : "",
+             name ? ff_show(name).text : "");
     begin(o, 5, entry_head);
     for (int i = 0; i < all.count; i++)
         take_entry(o, &all.entry[i]);
     ff_runs_free(&all);
-    return end(o, "no runs");
+    return end(o, nothing);
 }
 
 int ff_cmd_runs(int argc, char **argv) {

@@ -8,17 +8,16 @@
 #include "runs/list.h"
 #include "text/json.h"
 
-static const char help[] =
-    "usage: freefloat verify DIR\n\n"
-    "Takes the SHA-256 of every input and result of a run again, compares them with its manifest.json "
-    "(docs/runs.md),\n"
-    "and replays each log.mcap bit for bit. An input that has changed since is said, and is no fault of the "
-    "results.\nDIR may also be NAME/ID or an ID of freefloat runs.\n\n"
-    "  --trust            runs a method library that a log names: code of whoever made it\n"
-    "  --json             print the findings as JSON\n"
-    "  --quiet            print nothing but errors\n\n"
-    "exit status: 0 the same, 1 something differs, 2 bad usage or not a complete run\n"
-    "example: freefloat run scenarios/wall.yaml --log csv,mcap && freefloat verify out/wall\n";
+static const char help[] = "usage: freefloat verify DIR\n\n"
+                           "Takes the SHA-256 of every input and result of a run again, compares them with\n"
+                           "its manifest.json (docs/runs.md), and replays each log.mcap bit for bit. An\n"
+                           "input that has changed since is named, and is no fault of the results. DIR may\n"
+                           "also be NAME/ID or an ID of freefloat runs.\n\n"
+                           "  --trust       runs a method library that a log names: code of whoever made it\n"
+                           "  --json        print the findings as JSON\n"
+                           "  --quiet       print nothing but errors\n\n"
+                           "exit status: 0 the same, 1 something differs, 2 bad usage or not a complete run\n"
+                           "example: freefloat run wall.yaml --log csv,mcap && freefloat verify out/wall\n";
 
 typedef struct output {
     bool json, quiet;
@@ -40,7 +39,8 @@ static void take(void *user, const ff_run_finding *f) {
     if (!f->good && strcmp(f->kind, "input") != 0)
         ff_cli_error("%s %s differs: recorded %.64s, found %s", f->kind, f->what, f->a, f->b);
     else if (!o->quiet && !f->good)
-        ff_cli_line("input   %s has changed since: %s", f->what, f->b);
+        ff_cli_line("input   %s %s: %s", f->what,
+                    strchr(f->b, ' ') ? /* no hash */ "is not where it was" : "has changed since", f->b);
     else if (!o->quiet && strcmp(f->kind, "log") == 0)
         ff_cli_line("log     %s replayed: %s", f->what, f->b);
     else if (!o->quiet)
@@ -87,7 +87,8 @@ int ff_cmd_verify(int argc, char **argv) {
     if (!o.json)
         ff_json_free(&(ff_json){.text = text});
     if (!o.json && !o.quiet)
-        ff_cli_line("%s: %s%s", word, result.different ? "something differs" : "the same bits",
+        ff_cli_line("%s: %s%s%s", word, result.different ? "something differs" : "the same bits",
+                    result.changed ? "; not every input is what it was" : "",
                     result.replayed || result.different ? ""
                                                         : " (no log.mcap to replay: run with --log mcap)");
     return status;

@@ -7,6 +7,7 @@ short="--set time.duration=0.1"
 state() { sed -n 's/.*"state": "\(.*\)",/\1/p' "$1/manifest.json"; }
 begun() { for _ in $(seq 200); do compgen -G "$1" > /dev/null && return; sleep 0.02; done; fail "$1 does not come"; }
 stable() { readlink out/wall; }
+triangle() { printf 'v 0 0 0\nv %d 0 0\nv 0 1 0\nf 1 2 3\n' "$1"; } # a mesh
 
 # two runs: the second is shown, both are listed
 expect 0 "no runs" "$FREEFLOAT" runs
@@ -47,6 +48,7 @@ expect 0 "v: the same bits" "$FREEFLOAT" verify v
 grep -q "log.mcap replayed: 26 cycles, the same bits" out.txt && grep -q "notes is not of this run" out.txt || fail "verify: $(cat out.txt)"
 echo "# longer" >> own.yaml
 expect 0 "own.yaml has changed since" "$FREEFLOAT" verify v
+grep -q "v: the same bits; not every input is what it was" out.txt || fail "verify: $(cat out.txt)"
 printf 'X' | dd of=v/log.csv bs=1 seek=500 conv=notrunc 2> /dev/null
 expect 1 "result log.csv differs: recorded [0-9a-f]{64}, found [0-9a-f]{64}" "$FREEFLOAT" verify v
 rm v/log.csv
@@ -60,9 +62,34 @@ for path in ../own.yaml /etc/hostname a/../../own.yaml a//b ''; do # a manifest 
   cp -r i j; sed -i "s|\"results\": {|&\"$path\": \"$(sha256sum < own.yaml | cut -c1-64)\",|" j/manifest.json
   expect 1 "result $path differs: recorded .*, found cannot be read" "$FREEFLOAT" verify j; rm -r j
 done
+expect 2 "^v/log.mcup: cannot be read \(No such file or directory\)" "$FREEFLOAT" replay v/log.mcup; one_line
 rm v/manifest.json
 expect 2 "has no manifest.json" "$FREEFLOAT" verify v; one_line
 expect 2 "no such run" "$FREEFLOAT" verify nobody; one_line
+
+# a run of everything that a scenario can name, moved with its folder, without its files, read from elsewhere: the same bits
+sed -n '/^      links:/,/^      gripper:/!p; /^      gripper:/p' "$FF_SOURCE_DIR/scenarios/envisat-capture.yaml" |
+  sed -e 's/duration: 48/duration: 0.04/; s/^      gripper:/      model: arm.urdf\n&/; s/^    mass: 7828/    mesh: {file: cube.obj}\n&/' \
+    -e '/^    obsw:/,/^      joints:/c\    obsw: {kind: shared, library: hold.so}' > capture.yaml
+triangle 1 > cube.obj
+cp "$FF_SOURCE_DIR/scenarios/envisat-arm.urdf" arm.urdf; cp "$FF_BUILD_DIR/examples/libobsw_hold.so" hold.so
+mkdir place && mv capture.yaml cube.obj arm.urdf hold.so place
+cd place || exit 1
+expect 0 "" "$FREEFLOAT" run capture.yaml --quiet --log mcap
+cd .. && mv place moved
+same() { # LINES OF INPUTS: what verify says of them, and that the results are the same bits
+  expect 0 "replayed: 11 cycles, the same bits" "$FREEFLOAT" verify moved/out/envisat-capture
+  [ "$(grep ^input out.txt)" = "$1" ] || fail "verify: $(cat out.txt)"
+}
+same "input   capture.yaml: same
+input   arm.urdf: same
+input   cube.obj: same
+input   hold.so: same"
+echo "<!-- another -->" >> moved/arm.urdf; rm moved/cube.obj; echo >> moved/hold.so
+same "input   capture.yaml: same
+input   arm.urdf has changed since: $(sha256sum < moved/arm.urdf | cut -c1-64)
+input   cube.obj is not where it was: $PWD/moved/cube.obj cannot be read (No such file or directory)
+input   hold.so has changed since: $(sha256sum < moved/hold.so | cut -c1-64)"
 
 # Ctrl-C and a kill: marked, kept, not shown; nothing is written where another run writes
 shown=$(stable)
@@ -134,7 +161,8 @@ expect 2 "^--live: " "$FREEFLOAT" run "$S" --out paged --quiet --live nonsense; 
 # prune: the newest ones, the one that is shown and what was cut off stay, unless asked for
 rm out/wall && ln -s ".runs/wall/${id[0]}" out/wall
 expect 2 "keep must be given" "$FREEFLOAT" runs prune; one_line
-expect 0 "nothing to remove" "$FREEFLOAT" runs prune --keep 1
+expect 0 "what was cut off stays \([0-9]+\); --incomplete removes it, too" "$FREEFLOAT" runs prune --keep 1
+grep -q "nothing to remove" out.txt || fail "prune: $(cat out.txt)"
 # shellcheck disable=SC2086
 "$FREEFLOAT" run "$S" $short --quiet --log none
 rm out/wall && ln -s ".runs/wall/${id[0]}" out/wall
@@ -145,12 +173,7 @@ expect 0 "$(basename "$cut")" "$FREEFLOAT" runs prune --keep 1 --incomplete
 [ ! -e "$cut" ] && [ "$(find out/.runs/wall -mindepth 1 -maxdepth 1 | wc -l)" -eq 2 ] || fail "left: $(ls -A out/.runs/wall)"
 
 # a campaign: a file that it reads is another one now
-cat > cube.obj << 'O'
-v 0 0 0
-v 1 0 0
-v 0 1 0
-f 1 2 3
-O
+triangle 1 > cube.obj
 sed 's/^  body:.*/&\n    mesh: {file: cube.obj}/' "$S" > mesh.yaml
 grep -q mesh: mesh.yaml || fail "no mesh: $(cat mesh.yaml)"
 printf 'name: two\nbase: mesh.yaml\nmethods: [direct]\nvary: {time.duration: {list: [0.1, 0.2]}}\n' > c.yaml
@@ -159,10 +182,28 @@ expect 0 "" "$FREEFLOAT" campaign c.yaml --threads 1 --out c --quiet
 expect 0 "2 of 2 runs are done already" "$FREEFLOAT" campaign c.yaml --threads 1
 [ "$(find out/.runs/two -mindepth 1 -maxdepth 1 | wc -l)" -eq 2 ] || fail "campaigns: $(ls out/.runs/two)"
 cmp -s out/two/results.csv c/results.csv || fail "the tables differ"
-sed -i 's/v 1 0 0/v 2 0 0/' cube.obj
+triangle 2 > cube.obj
 expect 2 "c: holds the results of another campaign: cube.obj is not the file that it was begun with" "$FREEFLOAT" campaign c.yaml --threads 1 --out c; one_line
 expect 0 "" "$FREEFLOAT" campaign c.yaml --threads 1 --quiet
 [ "$(find out/.runs/two -mindepth 1 -maxdepth 1 | wc -l)" -eq 3 ] || fail "another model's campaign: $(ls out/.runs/two)"
 expect 0 "" "$FREEFLOAT" campaign c.yaml --threads 1 --out c --quiet --force
 expect 0 "the same bits" "$FREEFLOAT" verify c
+# each input of a campaign by its name, also one that only a varied value names, with a blank in its name
+cp "$FF_BUILD_DIR/examples/libobsw_hold.so" moved/hold.so; triangle 1 > moved/cube.obj; cp moved/hold.so "moved/my hold.so"
+printf '%s\n' 'name: three' 'base: capture.yaml' 'methods: [direct]' 'metrics: {v: satellites.servicer.final.velocity_mps.1}' \
+  'vary: {satellites.servicer.obsw.library: {list: [hold.so, "my hold.so"]}}' > moved/c.yaml
+cd moved || exit 1
+expect 0 "" "$FREEFLOAT" campaign c.yaml --threads 1 --out c --quiet
+for changed in arm.urdf cube.obj hold.so "my hold.so" capture.yaml; do
+  cp "$changed" kept; echo "" >> "$changed"
+  expect 2 "c: holds the results of another campaign: $changed is not the file that it was begun with" "$FREEFLOAT" campaign c.yaml --threads 1 --out c; one_line
+  mv kept "$changed"
+done
+expect 0 "2 of 2 runs are done already" "$FREEFLOAT" campaign c.yaml --threads 1 --out c
+cd ..
+# a campaign that is complete stays what it was, also where the next one makes a run again that was too slow
+printf 'name: slow\nbase: wall.yaml\nmethods: [direct]\nlimit: 1e-6\nvary: {time.cycle: {list: [0.0001]}}\n' > slow.yaml; cp "$S" wall.yaml
+for _ in 1 2; do expect 0 "" "$FREEFLOAT" campaign slow.yaml --threads 1 --quiet; done
+grep -q "ran past its limit" out/slow/results.csv || fail "not too slow: $(cat out/slow/results.csv)"
+for run in out/.runs/slow/*; do expect 0 "the same bits" "$FREEFLOAT" verify "$run"; done
 ended

@@ -47,6 +47,17 @@ expect 0 "1 claims, 0 not true" "$claims" page.md
 grep -q '| III-B: speed ratio at a wall, 10 ms | increased | 1.413 | 1.0000 |' page.md || fail "a table without its row"
 sed -i 's/| 1.413 |/| 1.415 |/' page.md
 expect 1 "1.413" "$claims" page.md
+# Help, a filter, how far it is; mistakes of usage are one line, a program that is not built is named.
+expect 0 "^    --only TEXT" "$claims" --help
+expect 2 "^claims: unknown option '--hepl'" "$claims" --hepl
+expect 2 "^claims: none.md: there is no such page" "$claims" none.md
+expect 2 "^claims: --only needs a text" "$claims" page.md --only
+page '25 <!-- claim 25 +-0 j.cycles: '"$S"' --json --> and 7 <!-- claim 7 +-0 j.cycles: '"$S"' --json -->'
+expect 1 "^2 claims, 1 not true" "$claims" page.md
+expect 0 "^1 claims, 0 not true" "$claims" --only 'claim 25 ' page.md
+expect 0 "^1 of 1: [0-9.]* s: freefloat run scenarios/wall.yaml" "$claims" --only 'claim 25 ' page.md
+page '25 <!-- claim 25 +-0 m("(.)"): build/tests/no_such_program -->'
+expect 1 "build/tests/no_such_program: No such file or directory: build it first" "$claims" page.md
 page 'nothing is claimed'
 expect 1 "0 claims" "$claims" page.md
 if [ "${FF_TEST_LONG:-0}" != 0 ]; then

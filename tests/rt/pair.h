@@ -30,13 +30,6 @@ static ff_status count_row(void *self, const ff_row *row) {
 
 /* Runs both sides. The caller frees. */
 static void run_pair(pair *p) {
-    /* in lock step a busy machine cannot make a cycle late: all limits are the product's own. Only silence is
-     * of the wall clock: long where nobody falls silent, short where it is waited for */
-    bool silent = false;
-    for (int n = 0; n < p->truth.faults; n++)
-        silent |= p->truth.fault[n].kind == FF_FAULT_ROBOT_SILENT ||
-                  p->truth.fault[n].kind == FF_FAULT_ROBOT_ABORTS ||
-                  (p->truth.fault[n].kind == FF_FAULT_ANSWER_LOST && isinf(p->truth.fault[n].to));
     sides both = {.scenario = &p->scenario,
                   .truth = &p->truth,
                   .ideal = p->ideal,
@@ -45,7 +38,7 @@ static void run_pair(pair *p) {
                                        .say = p->facility_options.say,
                                        .watch = p->facility_options.watch,
                                        .user = p->facility_options.user},
-                  .options = {.wait = 30.0, .silence = silent ? 0.8 : 3.0, .viewer = p->options.viewer},
+                  .options = {.wait = 30.0, .viewer = p->options.viewer},
                   .sink = {p, count_row},
                   .facility = &p->facility,
                   .rt = &p->rt};

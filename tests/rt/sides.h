@@ -68,9 +68,22 @@ static inline void *serve(void *self) {
     return NULL;
 }
 
-/* Until the executive ends. Ports and stops are set here. */
+/* In lock step a busy machine cannot make a cycle late: all limits are the product's own. Only silence is of
+ * the wall clock, and a machine may pause both sides for seconds: long where no robot falls silent, short
+ * where it is waited for. [s] */
+static inline double patience(const ff_scenario *truth) {
+    bool silent = false;
+    for (int n = 0; n < truth->faults; n++)
+        silent |= truth->fault[n].kind == FF_FAULT_ROBOT_SILENT ||
+                  truth->fault[n].kind == FF_FAULT_ROBOT_ABORTS ||
+                  (truth->fault[n].kind == FF_FAULT_ANSWER_LOST && isinf(truth->fault[n].to));
+    return silent ? 1.5 : 20.0;
+}
+
+/* Until the executive ends. Ports, stops and the time until a robot counts as silent are set here. */
 static inline void run_sides(sides *s) {
     atomic_bool stop_facility = false;
+    s->options.silence = patience(s->truth);
     s->facility_options.ports = s->options.ports = free_ports();
     s->facility_options.once = true;
     s->facility_options.stop = &stop_facility;

@@ -244,8 +244,8 @@ static long trip_cycle(const run *r) {
     const bool orderly =
         r->rt.trip.code == FF_TRIP_FINISHED || r->rt.trip.code == FF_TRIP_OPERATOR || stopped;
     return best + lround(r->rt.last[r->rt.last_count - 1].t / T) + orderly -
-           (jumped && r->rt.trip.code == FF_TRIP_MISSED && !stopped && r->rt.last[n - 1].t > 0.0 ? MISSED
-                                                                                                 : 0);
+           (jumped && r->rt.trip.code == FF_TRIP_RESTART && !stopped && r->rt.last[n - 1].t > 0.0 ? MISSED
+                                                                                                  : 0);
 }
 
 /* ------------------------------------------------------------------------------------------------ judge --
@@ -546,7 +546,7 @@ static run *go(uint64_t seed, int number) {
                 .truth = &r->scenario,
                 .facility_options =
                     {.lockstep = true, .patience = 20.0, .watch = watch, .received = received, .user = r},
-                .options = {.wait = 30.0, .silence = 1.5},
+                .options = {.wait = 30.0},
                 .sink = {.self = r, .row = keep_row},
                 .facility = &r->facility,
                 .rt = &r->rt};

@@ -43,8 +43,6 @@ static ff_status keep(void *self, const ff_row *row) {
     return FF_OK;
 }
 
-static double silence = 5.0; /* [s] */
-
 static pair *try(const char *faults, const char *more) {
     pair *p = calloc(1, sizeof *p);
     char message[256] = "", warnings[256], list[512];
@@ -57,7 +55,7 @@ static pair *try(const char *faults, const char *more) {
     sides both = {.scenario = &p->scenario,
                   .truth = &p->scenario,
                   .facility_options = {.lockstep = true, .watch = watch, .user = p},
-                  .options = {.wait = 20.0, .silence = silence},
+                  .options = {.wait = 20.0},
                   .sink = {p, keep},
                   .facility = &p->facility,
                   .rt = &p->rt};
@@ -297,11 +295,9 @@ static void test_the_second_robot_is_watched_too(void **state) {
     print_message("the pacing robot's telegrams lost: second difference of the other %.2g m\n", worst);
     assert_true(worst < 1.0 * 0.004 * 0.004 * 1.05);
     drop(p);
-    silence = 1.0;
     p = try("{kind: robot-silent, body: servicer, from: 1}", "time.duration=8");
     if (p->rt.trip.code != FF_TRIP_SILENT || p->rt.trip.body != 1)
         fail_msg("body %d: %s", p->rt.trip.body, p->rt.run.message);
-    silence = 5.0;
     /* the first one, which speaks, was braked */
     assert_true(ff_vec3_norm(p->rt.robot[0].twist.v) < 1e-3);
     drop(p);
@@ -310,9 +306,7 @@ static void test_the_second_robot_is_watched_too(void **state) {
 /* The pacing robot falls silent: the other is brought to rest, by its own telegrams, and commanded to end. */
 static void test_the_second_robot_is_braked_alone(void **state) {
     (void)state;
-    silence = 1.0;
     pair *p = try("{kind: robot-silent, body: client, from: 1}", "time.duration=8");
-    silence = 5.0;
     assert_int_equal(p->rt.trip.code, FF_TRIP_SILENT);
     assert_int_equal(p->rt.trip.body, 0);
     const uint64_t end = p->cycles - 1;

@@ -26,7 +26,7 @@ check() { # NAME FILE options of all three...
   shift 2
   "$FREEFLOAT" run "$file" --out "$name.run" --quiet "$@" || fail "$name: run"
   facility_options=("$@")
-  pair "$name" --lockstep "$file" "$@" --silence 5 --trust-method
+  pair "$name" --lockstep "$file" "$@" --silence 20 --trust-method
   [ $got -eq 0 ] || fail "$name: exit $got: $(cat "$name.rt" "$name.facility")"
   python3 compare.py "$name.run" "$name" 1e-4 || fail "$name differs from run"
   grep -q "0 late, 0 too late, 0 clipped, 0 malformed" "$name.facility" || fail "$name: $(cat "$name.facility")"
@@ -40,7 +40,7 @@ check gains "$S/deos-client.yaml" --method direct
 # a method library, for those who say so, and one that crashes in step 80
 M=$FF_BUILD_DIR
 check library "$S/deos-client.yaml" --set time.duration=4 --method "$M/examples/libmethod_example.so"
-FF_BAD=step:crash@80 pair crash --lockstep "$S/deos-client.yaml" --silence 5 --trust-method --method "$M/tests/method_bad.so"
+FF_BAD=step:crash@80 pair crash --lockstep "$S/deos-client.yaml" --silence 20 --trust-method --method "$M/tests/method_bad.so"
 { [ $got -eq 1 ] && tail -1 crash.rt | grep -q "method 'idle' .* crashes when it is stepped"; } || fail "crash: exit $got: $(cat crash.rt)"
 check tip "$S/deos-client.yaml" --set time.duration=6 --set contacts.front.point=tip --set "contacts.front.at=[0, 0, 0.43]"
 check fused "$S/deos-client.yaml" --method fused --set time.duration=8
@@ -66,7 +66,7 @@ contacts: [{name: end, kind: wall, at: [0, 2.5, 0], normal: [0, -1, 0], stiffnes
 Y
 check rail rail.yaml
 facility_options=(--set "satellites.body.robot={$robot}")
-pair short --lockstep rail.yaml --set "satellites.body.robot={$robot}" --silence 5
+pair short --lockstep rail.yaml --set "satellites.body.robot={$robot}" --silence 20
 [ $got -eq 1 ] && grep -q "check: no-go, REACH" short.rt || fail "the arm alone reached as far: $(cat short.rt)"
 # a slow carriage: the arm reaches ahead of it
 check slow rail.yaml --set satellites.body.robot.rail.speed=0.2
@@ -74,7 +74,7 @@ facility_options=()
 # the force is older than the scenario says: the chirp identifies it, the loop uses it, the log holds it, and the replay is the same
 mockup=(--set "facility.gravity=[0,0,-9.81]" --set "satellites.body.mockup={mass: 5, com: [0, 0, 0.1]}" --set time.duration=2 --method fused)
 facility_options=("${mockup[@]}" --set "satellites.body.sensor={kind: noisy, delay: 0.0053}")
-pair skew --lockstep "$S/wall.yaml" "${mockup[@]}" --set "satellites.body.sensor={kind: noisy}" --set "satellites.body.check={delay: chirp}" --silence 5
+pair skew --lockstep "$S/wall.yaml" "${mockup[@]}" --set "satellites.body.sensor={kind: noisy}" --set "satellites.body.check={delay: chirp}" --silence 20
 [ $got -eq 0 ] && grep -q "force older than pose" skew.rt || fail "skew: exit $got: $(cat skew.rt)"
 python3 - << 'P' || fail "skew in summary.json"
 import json

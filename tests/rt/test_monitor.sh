@@ -78,7 +78,7 @@ timeout 100 "$FREEFLOAT" facility "$S" --once --lockstep "${P[@]}" "${sets[@]}" 
 facility_pid=$!
 timeout 100 "$FREEFLOAT" guard "$S" --once "${sets[@]}" --set satellites.client.safety.velocity=0.02 --listen "127.0.0.1:$base" --loop "127.0.0.1:$loop" --patience 20 > narrow.guard 2>&1 &
 guard_pid=$!
-timeout 100 "$FREEFLOAT" rt "$S" --arm --out narrow --rsi-port "$loop" --ati-port "$((base + 10))" --http-port "$((base + 20))" --silence 3 "${sets[@]}" --log csv < /dev/null > narrow.rt 2>&1
+timeout 100 "$FREEFLOAT" rt "$S" --arm --out narrow --rsi-port "$loop" --ati-port "$((base + 10))" --http-port "$((base + 20))" --silence 20 "${sets[@]}" --log csv < /dev/null > narrow.rt 2>&1
 ended
 [ "$guard" -eq 1 ] && grep -q "guard: VELOCITY: .*limit 0.021" narrow.guard || fail "narrow: guard $guard: $(cat narrow.guard)"
 python3 judge.py narrow.csv || fail "narrow"

@@ -188,7 +188,7 @@ static void test_run_with_orders_replays(void **state) {
     sides both = {.scenario = &b->scenario,
                   .truth = &b->scenario,
                   .facility_options = {.lockstep = true},
-                  .options = {.silence = 5.0, .viewer = {b, watch, give, answer}},
+                  .options = {.viewer = {b, watch, give, answer}},
                   .sink = {.self = b, .row = keep, .event = keep_event, .found = keep_found},
                   .facility = &b->facility,
                   .rt = &b->rt};

@@ -15,9 +15,10 @@ for kind in loop-interrupted loop-terminated; do
 done
 
 # signals that would end or suspend it; a terminal or a reader of its output that goes away
+slow=(--set time.duration=400 --set "satellites.body.velocity=[0.0001, 0, 0]") # a busy machine shall send the signal before the end
 for number in QUIT TSTP HUP ALRM PIPE; do
-  start_facility --lockstep --set time.duration=20
-  ( rm -rf out; exec "$FREEFLOAT" rt "$S" --arm --out out "${P[@]}" --silence 5 --log mcap --set time.duration=20 < /dev/null 2> errors.txt ) > >(if [ $number = PIPE ]; then head -n 1; else cat; fi > rt.txt) & rt_pid=$!
+  start_facility --lockstep "${slow[@]}"
+  ( rm -rf out; exec "$FREEFLOAT" rt "$S" --arm --out out "${P[@]}" --silence 20 --log mcap "${slow[@]}" < /dev/null 2> errors.txt ) > >(if [ $number = PIPE ]; then head -n 1; else cat; fi > rt.txt) & rt_pid=$!
   for _ in $(seq 400); do grep -q FLOAT rt.txt errors.txt 2> /dev/null && break; [ $number = PIPE ] && [ -s out/log.mcap ] && break; sleep 0.05; done
   [ $number = PIPE ] || kill -$number "$rt_pid" || fail "$number: no loop to signal"
   finish
@@ -33,7 +34,7 @@ grep -q "RSI" facility.txt && ! grep -q "after .* cycles" facility.txt || fail "
 
 # no file of the loop can grow: the run ends; the terminal is a pipe, for a file would not grow either
 ports; timeout 60 "$FREEFLOAT" facility "$S" --once --lockstep "${P[@]}" --set "facility.faults=[{kind: disk-full, from: 5}]" > facility.txt 2>&1 & facility_pid=$!
-rm -rf out; timeout 60 "$FREEFLOAT" rt "$S" --arm --out out --log mcap "${P[@]}" --silence 5 < /dev/null 2>&1 | cat > rt.txt; got=${PIPESTATUS[0]}
+rm -rf out; timeout 60 "$FREEFLOAT" rt "$S" --arm --out out --log mcap "${P[@]}" --silence 20 < /dev/null 2>&1 | cat > rt.txt; got=${PIPESTATUS[0]}
 wait "$facility_pid"; facility_pid=
 grep -q "BRAKE, RECORDER" rt.txt && grep -q "s  FAULT" rt.txt && [ "$got" -eq 1 ] || fail "files that cannot grow: exit $got: $(cat rt.txt)"
 grep -q "log.mcap: cannot be written (File too large)" rt.txt || fail "the reason: $(cat rt.txt)"
@@ -43,7 +44,7 @@ grep -q "log.mcap: cannot be written (File too large)" rt.txt || fail "the reaso
 # a disk that is really full: the run ends, the log that was flushed is readable; not compressed, for it shall be full soon
 if mkdir small && mount -t tmpfs -o size=1500k none small 2> /dev/null; then
   ports; timeout 60 "$FREEFLOAT" facility "$S" --once --lockstep "${P[@]}" > facility.txt 2>&1 & facility_pid=$!
-  timeout 60 "$FREEFLOAT" rt "$S" --arm --out small/x --log mcap-plain "${P[@]}" --silence 3 < /dev/null > rt.txt 2>&1 & rt_pid=$!
+  timeout 60 "$FREEFLOAT" rt "$S" --arm --out small/x --log mcap-plain "${P[@]}" --silence 20 < /dev/null > rt.txt 2>&1 & rt_pid=$!
   finish
   grep -q "BRAKE, RECORDER" rt.txt && grep -q "s  FAULT" rt.txt && [ $got -eq 1 ] || fail "full disk: exit $got: $(cat rt.txt)"
   umount small

@@ -11,7 +11,7 @@ O=(--set time.duration=3 --set "satellites.body.velocity=[0.06,0,0]")
 calm=(--set satellites.body.safety.missed=500 --set satellites.body.safety.age=2)
 
 free_running() {
-  pair rt "${O[*]} --timeout 1000" "$S" "${O[@]}" --silence 3 "${calm[@]}"
+  pair rt "${O[*]} --timeout 1000" "$S" "${O[@]}" --silence 20 "${calm[@]}"
   [ $got -eq 0 ] || fail "exit $got: $(cat rt.rt rt.facility)"
   for file in summary.json log.csv log.mcap report.html; do [ -s rt/$file ] || fail "rt/$file is missing"; done
   grep -q "^HOLD; wake-up p50" rt.rt || fail "no timing: $(cat rt.rt)"
@@ -20,7 +20,7 @@ free_running() {
 
 late_telegrams() {
   facility_options=(--set "facility.faults=[{kind: rob-late, value: 0.002, from: 0.3, probability: 0.1}, {kind: jitter, value: 0.002}, {kind: clock-step, value: 0.05, from: 0.8, to: 0.804}]")
-  pair rt "${O[*]} --timeout 1000" "$S" "${O[@]}" --silence 3 "${calm[@]}"
+  pair rt "${O[*]} --timeout 1000" "$S" "${O[@]}" --silence 20 "${calm[@]}"
   [ $got -eq 0 ] || fail "late telegrams: exit $got: $(cat rt.rt rt.facility)"
   grep -q " 0 cycles missed" rt.rt || fail "late telegrams: $(cat rt.rt)"
 }

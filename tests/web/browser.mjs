@@ -30,12 +30,14 @@ export function checks(after = async () => {}) {
   const only = process.env.FF_ONLY ? new RegExp(process.env.FF_ONLY) : null;
   const check = async (name, body) => {
     if (only && !only.test(name)) return;
+    const since = performance.now();
+    const took = () => `(${((performance.now() - since) / 1000).toFixed(1)} s)`;
     try {
       await body();
-      console.log(`ok      ${name}`);
+      console.log(`ok      ${name} ${took()}`);
     } catch (error) {
       failures++;
-      console.log(`FAILED  ${name}: ${error.message}`);
+      console.log(`FAILED  ${name} ${took()}: ${error.message}`);
     }
     await after();
   };

@@ -354,11 +354,11 @@ async function onDevices(out, ...more) {
   const ports = ["--rsi-port", await freePort("udp"), "--ati-port", await freePort("udp"), "--http-port", await freePort("tcp")].map(String);
   const facility = spawn(freefloat, ["facility", floating, "--once", "--timeout", "100000", ...ports], {stdio: "ignore"});
   children.push(facility);
-  return {...(await serve("rt", floating, "--live", "127.0.0.1:0", "--out", join(scratch, out), "--silence", "3", ...ports, ...more)), facility};
+  return {...(await serve("rt", floating, "--live", "127.0.0.1:0", "--out", join(scratch, out), ...ports, ...more)), facility};
 }
 
 await check("rt: limits with the distance to a trip, state in words, timing; no foreign request; a facility that dies is a fault, in words", async () => {
-  const s = await onDevices("rt-show");
+  const s = await onDevices("rt-show", "--silence", "3");
   const page = await open(s.url);
   await until(page, () => window.freefloat.phase() === "running" && /State (FLOAT|CONTACT)/.test(document.querySelector(".reason").textContent));
   await until(page, () => window.freefloat.events().some((e) => /^contact at right/.test(e.text)), null, 30);
@@ -394,7 +394,7 @@ await check("rt: limits with the distance to a trip, state in words, timing; no 
 });
 
 await check("rt: wrong and missing tokens are refused for zero and set; the loop confirms right ones; nothing arms or resumes", async () => {
-  const s = await onDevices("rt-token", "--control");
+  const s = await onDevices("rt-token", "--control", "--silence", "20");
   const page = await open(`${s.url}#token=${s.token}`, plain);
   const ask = (text, token) => page.evaluate(([t, k]) => window.freefloat.ask(t, k), [text, token]);
   await until(page, () => window.freefloat.phase() === "running");

@@ -35,7 +35,7 @@ await check("campaign: every cell of the map is the table's, names are text, not
       }
   assert.equal(compared, 24);
   assert.ok(curves.some((c) => c.title === "rebound" && c.lines.length === 6) && curves.some((c) => /^distribution/.test(c.title)));
-  await until(page, () => document.querySelectorAll(".map canvas").length === 2);
+  await until(page, () => document.querySelectorAll(".map canvas").length === 4);
   // By keyboard, cell by cell, and what is said is the cell's value.
   await page.evaluate(() => document.querySelector(".map").focus());
   await page.keyboard.press("ArrowRight");
@@ -69,6 +69,9 @@ await check("every page opens with its verdict; yes and no have two colours, the
   }, own[0]);
   const grey = Math.max(...ringed.slice(0, 3)) - Math.min(...ringed.slice(0, 3)); // black on white, on a map of colours
   assert.ok(grey < 40 && ringed[3] === 255, `no ring there: ${ringed}`);
+  assert.ok((await verdict())[2].startsWith(keeps.length ? `${keeps.join(", ")}. ` : "12 samples"), "which they are");
+  const kept = await page.locator("table.study").first().locator("tbody tr").evaluateAll((r) => r.map((row) => [row.cells[0].textContent, row.cells[row.cells.length - 1].textContent]));
+  assert.deepEqual(kept, ["direct", "tdpa"].map((m) => [m, keeps.includes(m) ? "kept in every sample" : "not kept"]));
   // rounding is 0: in the table and in the curves
   assert.ok(!/e-1\d/.test(await page.locator("table.study").first().innerText()));
   page = await open("margin/delay-margin.html");
@@ -93,6 +96,34 @@ await check("every page opens with its verdict; yes and no have two colours, the
   assert.deepEqual(page.troubles, []);
 });
 
+await check("campaign: more that pass is better: green where all do, in curves the share of the runs", async () => {
+  const page = await open("campaign/report.html");
+  const {maps, curves} = await page.evaluate(() => window.freefloat.study);
+  const [map, curve] = [maps[1], curves[1]];
+  const rows = table("campaign/results.csv");
+  const [delay, stiffness, good] = ["robot.delay", "stiffness", "good"].map((n) => Object.keys(rows[0]).find((name) => name.includes(n)));
+  assert.ok(map.share && curve.share && map.title === "good" && curve.title === "good");
+  assert.deepEqual(curve.lines.map((l) => l.label), ["direct", "tdpa"]);
+  const shades = await page.evaluate(() => window.freefloat.maps.filter((m) => m.title === "good").map((m) => m.colours()));
+  const css = await page.evaluate(() => ["good", "bad"].map((n) => getComputedStyle(document.documentElement).getPropertyValue(`--${n}`).trim()));
+  for (const [k, method] of ["direct", "tdpa"].entries()) {
+    const own = rows.filter((r) => r.method === method);
+    for (const [j, line] of map.panels[k].values.entries())
+      for (const [i, value] of line.entries()) {
+        const row = own.find((r) => near(Number(r[delay]), map.x.at[i]) && near(Number(r[stiffness]), map.y.at[j]));
+        assert.equal(value, Number(row[good]), `${method} ${i} ${j}`);
+      }
+    for (const [i, share] of curve.lines[k].y.entries()) {
+      const here = own.filter((r) => near(Number(r[delay]), curve.lines[k].x[i])).map((r) => Number(r[good]));
+      assert.ok(near(share, here.reduce((a, b) => a + b, 0) / here.length), `${method}: ${share} of ${here}`);
+    }
+    const seen = new Set(own.map((r) => css[1 - Number(r[good])]));
+    assert.deepEqual(new Set(shades[k]), seen, `${method}: ${shades[k]}, not ${[...seen]}`);
+  }
+  assert.ok(new Set(shades.flat()).size === 2, "some pass, some do not");
+  assert.deepEqual(page.troubles, []);
+});
+
 await check("campaign: lines of limits lie where their column has its level", async () => {
   const page = await open("campaign/report.html");
   const {maps, curves} = await page.evaluate(() => window.freefloat.study);
@@ -103,7 +134,7 @@ await check("campaign: lines of limits lie where their column has its level", as
     assert.ok(l.pieces.length >= 8);
     for (let i = 0; i < l.pieces.length; i += 2) assert.ok(Math.abs(l.pieces[i] * Math.sqrt(l.pieces[i + 1] / mass) - 0.1) < 0.01, `w tau ${l.pieces[i] * Math.sqrt(l.pieces[i + 1] / mass)}`);
   }
-  await until(page, () => document.querySelectorAll(".map canvas").length === 2);
+  await until(page, () => document.querySelectorAll(".map canvas").length === 4);
   assert.ok((await page.evaluate(() => document.querySelector(".scale-text").textContent)).includes("Full black: w tau is <0.1>."));
   assert.ok(curves[0].lines.some((l) => l.label === "wt itself"));
   const upright = curves[0].lines.find((l) => l.label === "wt = 0.1");
@@ -135,7 +166,7 @@ await check("contact stability: curves are drawn and read", async () => {
 for (const width of [360, 1920])
   await check(`study, ${width} px: nothing overflows`, async () => {
     const page = await open("campaign/report.html", {width});
-    await until(page, () => document.querySelectorAll(".map canvas").length === 2);
+    await until(page, () => document.querySelectorAll(".map canvas").length === 4);
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), width);
   });
 

@@ -10,12 +10,14 @@ methods: [direct, tdpa]
 vary:
   satellites.body.robot.delay: {grid: [0.005, 0.03, 4]}
   contacts.right.stiffness: {log_grid: [1000, 8000, 3]}
-metrics: {rebound: rebound_error, force: peak_force_ratio, wt: omega_tau}
+metrics: {rebound: rebound_error, force: peak_force_ratio, wt: omega_tau, good: pass}
 maps:
   - {x: satellites.body.robot.delay, y: contacts.right.stiffness, show: force,
      limits: [{of: wt, at: 0.1, label: 'w tau is <0.1>'}]}
   - {x: satellites.body.robot.delay, show: rebound,
      limits: [{of: wt, label: wt itself}, {of: wt, at: 0.1}]}
+  - {x: satellites.body.robot.delay, y: contacts.right.stiffness, show: good, contour: 0.5}
+  - {x: satellites.body.robot.delay, show: good, contour: 0.5}
 Y
 "$freefloat" campaign map.yaml --out campaign --threads 1 --quiet
 "$freefloat" analyze delay-margin "$root/scenarios/wall.yaml" --map 3 --methods direct,fused --out margin --quiet

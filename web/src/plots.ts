@@ -27,6 +27,8 @@ export interface PanelSpec {
   lines: Line[];
   /** Largest allowed value, drawn as a line with the forbidden side shaded. */
   limit?: number;
+  /** A share that more is better of: the limit is the least. */
+  share?: boolean;
   note?: string;
   /** Logarithmic values; drawn as steps. */
   log?: boolean;
@@ -483,7 +485,8 @@ export class Panel {
     if (this.spec.limit !== undefined) {
       const y = Math.round(u.valToPos(this.spec.limit, "y", true));
       ctx.fillStyle = colour("forbidden");
-      ctx.fillRect(left, top, width, y - top);
+      if (this.spec.share) ctx.fillRect(left, y, width, top + height - y);
+      else ctx.fillRect(left, top, width, y - top);
       ctx.strokeStyle = colour("bad");
       ctx.lineWidth = devicePixelRatio;
       ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
@@ -496,7 +499,7 @@ export class Panel {
       ctx.font = `${11 * devicePixelRatio}px ${getComputedStyle(document.body).fontFamily}`;
       ctx.textAlign = "left";
       ctx.textBaseline = y - top > 18 * devicePixelRatio ? "bottom" : "top";
-      ctx.fillText(`limit ${this.spec.limit} ${this.spec.unit}`, left + 6 * devicePixelRatio, y - 3 * devicePixelRatio);
+      ctx.fillText(`${this.spec.share ? "share" : "limit"} ${this.spec.limit} ${this.spec.unit}`, left + 6 * devicePixelRatio, y - 3 * devicePixelRatio);
     }
     ctx.restore();
     ctx.save();

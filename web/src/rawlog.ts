@@ -1,12 +1,17 @@
 // Every cycle of a long run: log.csv, chosen by the reader, in place of the points that the page holds. Nothing is sent anywhere.
 import type {Column, Run, Table} from "./data";
+import {number} from "./format";
 import {parseColumn} from "./table";
 
-/** What a point of a long run is in the range that is shown. */
+/** What a point of a long run is in the range that is shown: every cycle, or in which part of it every cycle. */
 export function levelSentence(run: Run, [from, to]: [number, number]): string {
   if (run.whole.some(([a, b]) => a <= from && to <= b)) return "every cycle is drawn in this range.";
-  const inside = run.whole.filter(([a, b]) => b >= from && a <= to).length;
-  return `each point is the smallest or largest of ${run.bucket} cycles${inside ? "; in and around contacts and at the end every cycle is drawn" : ""}.`;
+  const [first, last] = [Math.max(from, run.table!.time[0]!), Math.min(to, run.table!.time[run.table!.rows - 1]!)];
+  const drawn = run.whole.reduce((sum, [a, b]) => sum + Math.max(0, Math.min(b, last) - Math.max(a, first)), 0) / (last - first);
+  const contacts = run.contacts.filter((c) => (c.end_s ?? last) >= first && c.start_s <= last);
+  const whole = contacts.filter((c) => run.whole.some(([a, b]) => a <= c.start_s && (c.end_s ?? last) <= b)).length;
+  const share = drawn > 0 ? `; in ${number(100 * drawn, 2)} % of this range every cycle is drawn${contacts.length ? `, ${whole} of ${contacts.length} contact${contacts.length > 1 ? "s" : ""} among it` : ""}` : "";
+  return `each point is the smallest or largest of ${run.bucket} cycles${share}. Every cycle stands in log.csv, beside this page (of a log.mcap: freefloat export log.mcap --to csv; of neither: the same run with --log csv).`;
 }
 
 class RawTable implements Table {

@@ -528,7 +528,7 @@ class Page {
 
   private footer(): HTMLElement {
     const parts = this.report.runs.filter((r) => r.table).map((r) => {
-      const what = r.bucket === 1 ? `all ${r.cycles} cycles` : `${r.table!.rows} points for ${r.cycles} cycles, smallest and largest of every ${r.bucket}${r.whole.length ? ", in and around contacts and at the end all" : ""}`;
+      const what = r.bucket === 1 ? `all ${r.cycles} cycles` : `${r.table!.rows} points for ${r.cycles} cycles, smallest and largest of every ${r.bucket}${r.whole.length ? ", and every cycle where the line below the plots says so" : ""}`;
       return this.compare ? `${r.label}: ${what}` : what;
     });
     return h("footer", {}, h("p", {}, `${this.report.generator}. ${parts.length ? `Plotted: ${parts.join("; ")}. ` : ""}Units are SI; linear velocity in the inertial frame, angular velocity, force and torque in the body frame.`));

@@ -20,6 +20,8 @@ interface Curves {
   unit: string;
   log?: boolean;
   steps?: boolean;
+  /** Of the runs that pass: more is better, the limit is the least. */
+  share?: boolean;
   limit?: number | null;
   x: Axis;
   /** The user's own value on x. */
@@ -31,6 +33,7 @@ interface HeatMap {
   note?: string;
   unit: string;
   log: boolean;
+  share?: boolean;
   limit?: number | null;
   x: MapAxis;
   y: MapAxis;
@@ -106,7 +109,7 @@ class MapPanel {
   /** A map of yes and no has two colours, not a scale. */
   private readonly binary: boolean;
   private fill(value: number): string {
-    return this.binary ? colour(value === 0 ? "good" : "bad") : shade(this.part(value));
+    return this.binary ? colour((value === 1) === !!this.map.share ? "good" : "bad") : shade(this.part(value));
   }
 
   private part(value: number): number {
@@ -121,7 +124,7 @@ class MapPanel {
       ctx.fillStyle = shade(i / 119);
       ctx.fillRect(i, 0, 1, 10);
     }
-    const limit = typeof this.map.limit === "number" ? ` The red line, edged in white, is the limit, ${number(this.map.limit, 4)}.` : "";
+    const limit = typeof this.map.limit === "number" ? ` The red line, edged in white, is ${this.map.share ? "a share of" : "the limit,"} ${number(this.map.limit, 4)}.` : "";
     const lines = this.lines().map((l) => ` ${DASH_WORDS[l.style % DASHES.length]} black: ${l.label}.`).join("");
     const own = this.ownWords();
     if (this.binary) {
@@ -173,7 +176,7 @@ class MapPanel {
     const [i, j] = this.cell;
     const v = this.value(i, j);
     const place = (a: MapAxis, n: number): string => `${a.name} ${number(a.at[n], 4)}${a.unit ? `\u00a0${unitText(a.unit)}` : ""}`;
-    const over = typeof v === "number" && typeof this.map.limit === "number" && v > this.map.limit ? ", beyond the limit" : "";
+    const over = typeof v === "number" && typeof this.map.limit === "number" && !this.map.share && v > this.map.limit ? ", beyond the limit" : "";
     this.words.textContent = `${place(this.map.x, i)}, ${place(this.map.y, j)}: ${v === "" ? "not run" : v === null ? "no value" : number(v, 5)}${over}`;
   }
 
@@ -422,9 +425,9 @@ export class StudyPage {
 
   private map(given: HeatMap): HTMLElement {
     const map = {...given, panels: given.panels.map((p) => ({...p, values: p.values.map((row) => row.map((v) => (v === "" ? v : relevant(v, given.limit))))}))};
-    if (map.panels.every((p) => p.values.flat().every((v) => v === 0 || v === "")) && typeof map.limit === "number")
+    if (!map.share && map.panels.every((p) => p.values.flat().every((v) => v === 0 || v === "")) && typeof map.limit === "number")
       return section(sentence(map.title), `below a millionth of the limit, ${number(map.limit, 4)}${map.unit ? `\u00a0${unitText(map.unit)}` : ""}, everywhere: rounding, not drawn`);
-    const all = map.panels.flatMap((p) => p.values.flat()).filter((v): v is number => typeof v === "number");
+    const all = map.share ? [0, 1] : map.panels.flatMap((p) => p.values.flat()).filter((v): v is number => typeof v === "number");
     const positive = all.filter((v) => v > 0);
     let from = all.reduce((a, b) => Math.min(a, b), Infinity);
     let to = all.reduce((a, b) => Math.max(a, b), -Infinity);
@@ -455,7 +458,7 @@ export class StudyPage {
       const own = typeof c.point === "number" ? c.point : null;
       if (own !== null) group.setTime(own);
       const note = [c.note, own === null ? "" : `upright: yours, ${number(own, 4)}`, nothing.length ? `0 throughout: ${nothing.join(", ")}` : ""].filter(Boolean).join("; ");
-      const figure = group.add({title: c.title, unit: c.unit, note, lines, limit: c.limit ?? undefined, log: c.log, steps: c.steps, robust: !c.log && !c.steps}).element;
+      const figure = group.add({title: c.title, unit: c.unit, note, lines, limit: c.limit ?? undefined, share: c.share, log: c.log, steps: c.steps, robust: !c.log && !c.steps}).element;
       figure.classList.toggle("unmarked", own === null);
       return figure;
     });

@@ -43,8 +43,19 @@ static char begun[64];
 static uint64_t most;
 static bool answer;
 
+static const char *change_at; /* the step before which the mesh becomes another one */
+static int edges;             /* of the mesh */
+
+static void put_mesh(int edge) {
+    char text[64];
+    snprintf(text, sizeof text, "v 0 0 0\nv %d 0 0\nv 0 1 0\nf 1 2 3\n", edge);
+    put_file("cube.obj", text);
+}
+
 static void begin(void *user, const char *what) {
     (void)user;
+    if (change_at && strcmp(what, change_at) == 0)
+        put_mesh(edges);
     strcat(begun, what);
     strcat(begun, " ");
 }
@@ -196,6 +207,82 @@ static void test_stopped_it_fails_without_an_error_and_continues_later(void **st
     assert_int_equal(made.output->runs, 6);
     ff_conduct_free(&made);
     drop(c);
+}
+
+/* A file that every run reads anew becomes another one before the runs, or before those that are kept are
+ * made again: nothing of the other file is kept, the file is named, and once it is back the table is the
+ * same. Written again with the same bytes it is the same file. */
+static void test_an_input_that_changes_meanwhile_is_named_and_nothing_is_mixed(void **state) {
+    (void)state;
+    static const struct {
+        const char *at;
+        int edge, runs; /* that were kept */
+    } cases[] = {{"runs", 1, 6}, {"runs", 2, 0}, {"logs", 2, 6}};
+    char text[512], *csv = NULL;
+    put_mesh(1);
+    snprintf(text, sizeof text, "%s  satellites.body.mesh: {list: [{file: cube.obj}]}\n%s",
+             "name: six\nbase: base.yaml\nmethods: [direct, tdpa]\nvary:\n"
+             "  contacts.right.stiffness: {list: [1000, 2000, 4000]}\n",
+             strstr(six, "metrics:"));
+    ff_campaign *c = load(text);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ff_conduct made;
+        char name[32];
+        snprintf(name, sizeof name, "meanwhile%zu", i);
+        change_at = cases[i].at;
+        edges = cases[i].edge;
+        const ff_outcome outcome = conduct(c, in_folder(name), &made);
+        change_at = NULL;
+        assert_int_equal(outcome, edges == 1 ? FF_DONE : FF_FAILED);
+        assert_int_equal(made.pool.runs, cases[i].runs);
+        if (edges != 1) {
+            assert_line(notes.error, "cube.obj was changed while the campaign ran");
+            ff_conduct_free(&made);
+            put_mesh(1);
+            assert_int_equal(conduct(c, in_folder(name), &made), FF_DONE);
+            assert_int_equal(made.pool.runs, 6 - cases[i].runs);
+        }
+        ff_conduct_free(&made);
+        strcat(name, "/results.csv");
+        char *again = get_file(in_folder(name));
+        assert_string_equal(again, csv ? csv : again);
+        if (csv)
+            free(again);
+        else
+            csv = again;
+    }
+    free(csv);
+    drop(c);
+}
+
+/* What a complete run did is taken over by its bytes: whatever is appended then, the former file stays. */
+static void test_a_journal_is_taken_over_as_a_copy(void **state) {
+    (void)state;
+    put_folder("former");
+    put_folder("fresh");
+    put_file("former/results.journal", "bytes\n");
+    assert_int_equal(ff_journal_copy(in_folder("former"), in_folder("fresh")), FF_OK);
+    FILE *file = fopen(in_folder("fresh/results.journal"), "a");
+    assert_non_null(file);
+    fputs("more\n", file);
+    fclose(file);
+    char *former = get_file(in_folder("former/results.journal")),
+         *fresh = get_file(in_folder("fresh/results.journal"));
+    assert_string_equal(former, "bytes\n");
+    assert_string_equal(fresh, "bytes\nmore\n");
+    free(former);
+    free(fresh);
+    assert_int_equal(ff_journal_copy(in_folder("nowhere"), in_folder("fresh")), FF_ERR_IO);
+    assert_int_equal(errno, ENOENT);
+    assert_int_equal(ff_journal_copy(in_folder("former"), in_folder("nowhere")), FF_ERR_IO);
+    assert_int_equal(errno, ENOENT);
+    put_folder("folder");
+    put_folder("folder/results.journal");
+    assert_int_equal(ff_journal_copy(in_folder("folder"), in_folder("former")), FF_ERR_IO);
+    assert_int_equal(errno, EISDIR);
+    former = get_file(in_folder("former/results.journal"));
+    assert_string_equal(former, "bytes\n");
+    free(former);
 }
 
 static void test_files_that_cannot_be_written_are_named_and_the_rest_is_there(void **state) {
@@ -364,6 +451,8 @@ int main(void) {
         cmocka_unit_test(test_a_torn_and_a_damaged_journal_are_repaired),
         cmocka_unit_test(test_what_is_refused),
         cmocka_unit_test(test_stopped_it_fails_without_an_error_and_continues_later),
+        cmocka_unit_test(test_an_input_that_changes_meanwhile_is_named_and_nothing_is_mixed),
+        cmocka_unit_test(test_a_journal_is_taken_over_as_a_copy),
         cmocka_unit_test(test_files_that_cannot_be_written_are_named_and_the_rest_is_there),
         cmocka_unit_test(test_failed_runs_are_kept_with_their_reason),
         cmocka_unit_test(test_estimate_counts_runs_and_bytes),

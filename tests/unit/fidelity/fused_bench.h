@@ -29,6 +29,7 @@ static ff_world bench_world;
 static ff_settings bench_settings;
 static fused_model bench_model;
 static fused_state *bench_state;
+static bool bench_yields; /* body 0 is on a robot whose axes do */
 
 static inline ff_vec3 bench_unit(ff_rng *rng) {
     return ff_vec3_unit(ff_vec3_make(ff_rng_normal(rng), ff_rng_normal(rng), ff_rng_normal(rng)));
@@ -52,6 +53,7 @@ static inline void bench_reset(ff_rng *rng, int bodies, double force_noise, doub
         assert_int_equal(ff_rigid_create(&config, &bench_world.body[i].rigid), FF_OK);
         bench_world.body[i].delay = 8 * BENCH_T;
         bench_world.body[i].carries_surface = i == 1;
+        bench_world.body[i].yields = i == 0 && bench_yields;
     }
     ff_settings_default(&ff_method_fused, 0, &bench_settings);
     ff_method_fused.resolve(&bench_world, 0, bench_settings.bytes);

@@ -31,6 +31,7 @@ typedef struct lab {
     double approach;       /* [m/s] of the tip along the normal at the beginning */
     double w, z;           /* [rad/s] and damping ratio of the first contact */
     double said[LAB_SAID]; /* sums over all cycles, lab_listen() */
+    double known[3];       /* stiffness, damping, its deviation of body 0's surface, in the last cycle */
 } lab;
 
 /* Force on body 0, inertial, and where it acts: between the mock-ups or between the satellites. */
@@ -152,6 +153,9 @@ static inline void lab_listen(lab *l, const ff_loop_out *out) {
     const ff_method_out *m = &out->fidelity;
     l->said[0] += m->bounds;
     l->said[5] += m->look_back;
+    l->known[0] = m->stiffness[0];
+    l->known[1] = m->damping[0];
+    l->known[2] = m->damping_sd[0];
     for (int i = 0; i < l->bodies; i++) {
         const ff_vec3 p = out->command[i].T.p, f = m->f_b[i].f, t = m->f_b[i].t;
         l->said[1] += m->in_contact[i];

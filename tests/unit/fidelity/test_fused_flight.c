@@ -563,6 +563,89 @@ static void test_replays_come_to_the_present(void **unused) {
     }
 }
 
+/* A body with joints, next to one without: the wrench as it is measured, and the commands one delay ahead
+ * under wrench and load, which act as an impulse at the beginning of each of the cycles that are begun. Of a
+ * ball the momentum turns nothing: each step in closed form. */
+static void test_joints_one_delay_ahead(void **unused) {
+    (void)unused;
+    for (int draw = 0; draw < 12; draw++) {
+        const double lead = (draw % 3 == 0 ? 0.0 : draw % 3 == 1 ? 8.0 : 2.5) * BENCH_T, m = 150.0, I = 30.0;
+        bench_reset(&rng, 2, 0.0, 0.0, NULL);
+        const ff_rigid_config ball = {.mass = m, .inertia = ff_mat3_diag(I, I, I)};
+        ff_body_view view[2] = {
+            {.joints = true, .com = test_random_vec3(&rng, 0.3), .com_rate = test_random_vec3(&rng, 0.1)},
+            {.joints = false}};
+        ff_rigid_state base[2];
+        ff_body_sample y[2];
+        ff_detection detected[2] = {{.contact = draw % 2 == 0}, {.contact = draw % 2 == 1}};
+        ff_sent sent[2] = {{.limited = false}};
+        for (int i = 0; i < 2; i++) {
+            assert_int_equal(ff_rigid_create(&ball, &view[i].rigid), FF_OK);
+            base[i] = (ff_rigid_state){test_random_vec3(&rng, 1), test_random_quat(&rng),
+                                       test_random_vec3(&rng, 0.5), test_random_vec3(&rng, 0.5)};
+            y[i] = (ff_body_sample){.f_b = {test_random_vec3(&rng, 5), test_random_vec3(&rng, 20)},
+                                    .T_wr = test_random_pose(&rng, 1),
+                                    .load = {test_random_vec3(&rng, 20), test_random_vec3(&rng, 5)},
+                                    .valid = true};
+            S->lead[i] = S->delay[i] = lead;
+        }
+        bench_model.config.delay_fixed = true;
+        const ff_body_view *const views[2] = {&view[0], &view[1]};
+        const ff_method_in in = {.cycle = BENCH_T,
+                                 .bodies = 2,
+                                 .sample = y,
+                                 .detected = detected,
+                                 .sent = sent,
+                                 .view = views,
+                                 .base = base};
+        static ff_method_out out;
+        const double right = base[1].position.x; /* a motion that is none is refused, and not kept */
+        base[1].position.x = FF_NAN;
+        assert_int_equal(ff__fused_joints_step(&bench_model, S, &in, &out), FF_ERR_NOT_FINITE);
+        assert_int_equal(S->history.count, 0);
+        base[1].position.x = right;
+        assert_int_equal(ff__fused_joints_step(&bench_model, S, &in, &out), FF_OK);
+        assert_true(out.has_command);
+        for (int i = 0; i < 2; i++) {
+            const fused_sample *x = fused_at(S, i, 0);
+            assert_vec3_near(x->T_r.p, ff_vec3_sub(y[i].T_wr.p, ff_quat_rotate(y[i].T_wr.q, view[i].com)),
+                             1e-15);
+            assert_memory_equal(&x->past.body, &base[i], sizeof base[i]);
+            assert_vec3_near(x->past.load.force, ff_vec3_add(y[i].load.force, y[i].f_b.f), 0.0);
+            assert_memory_equal(&out.f_b[i], &y[i].f_b, sizeof y[i].f_b);
+            assert_int_equal(out.in_contact[i], detected[i].contact);
+            assert_near(out.lead[i], lead, 0.0);
+            assert_near(S->report[i].delay, lead, 0.0);
+            for (int next = 0; next < 2; next++) {
+                const double ahead = lead + next * BENCH_T;
+                const int steps = (int)ceil(ahead / BENCH_T - 1e-6);
+                ff_vec3 com = view[i].com, rate = view[i].com_rate;
+                ff_quat q = base[i].attitude;
+                ff_vec3 w = base[i].omega, p = ff_vec3_add(base[i].position, ff_quat_rotate(q, com)),
+                        v = ff_vec3_add(base[i].velocity,
+                                        ff_quat_rotate(q, ff_vec3_add(rate, ff_vec3_cross(w, com))));
+                for (int n = 0; n < steps; n++) {
+                    const double h = ahead / steps;
+                    const ff_vec3 push = ff_quat_unrotate(q, y[i].load.force);
+                    v = ff_vec3_axpy(h / m, ff_vec3_add(ff_quat_rotate(q, y[i].f_b.f), y[i].load.force), v);
+                    w = ff_vec3_axpy(h / I, ff_vec3_add(y[i].f_b.t, y[i].load.torque), w);
+                    w = ff_vec3_axpy(-h / I, ff_vec3_cross(com, push), w);
+                    p = ff_vec3_axpy(h, v, p);
+                    q = ff_quat_mul(q, ff_quat_exp(ff_vec3_scale(h, w)));
+                }
+                com = ff_vec3_axpy(ahead, rate, com);
+                const ff_rigid_state *to = next ? &out.next_command[i] : &out.command[i];
+                assert_vec3_near(to->position, ff_vec3_sub(p, ff_quat_rotate(q, com)), 1e-12);
+                assert_vec3_near(to->velocity,
+                                 ff_vec3_sub(v, ff_quat_rotate(q, ff_vec3_add(rate, ff_vec3_cross(w, com)))),
+                                 1e-12);
+                assert_vec3_near(to->omega, w, 1e-12);
+                assert_true(ff_quat_angle(to->attitude, q) < 1e-7);
+            }
+        }
+    }
+}
+
 int main(void) {
     ff_rng_seed(&rng, test_seed(), 79);
     const struct CMUnitTest tests[] = {
@@ -575,6 +658,7 @@ int main(void) {
         cmocka_unit_test(test_groups_of_bodies),
         cmocka_unit_test(test_flight_one_delay_ahead),
         cmocka_unit_test(test_replays_come_to_the_present),
+        cmocka_unit_test(test_joints_one_delay_ahead),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

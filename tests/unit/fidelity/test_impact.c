@@ -362,6 +362,12 @@ static void test_offset_is_filtered(void **unused) {
     ff__impact_follow(&model, state, 0, 1, robot, &m, &bounded);
     assert_true(state->episode[0].touching);
     assert_vec3_near(state->episode[0].n_o, direction, 0.0);
+    fresh(2); /* a plane of the body that has the number 0 */
+    robot[0].omega = robot[0].velocity = robot[1].omega = robot[1].velocity = ff_vec3_zero();
+    plane(1, 0, 2e-3);
+    make();
+    follow_once(ff_vec3_scale(40.0, normal_of(&world.contact[0])), &bounded);
+    assert_vec3_near(state->episode[0].n_o, world.contact[0].normal, 1e-9);
 }
 
 /* One force, two causes: nothing is learnt of friction where another contact bears on the body, too. And a

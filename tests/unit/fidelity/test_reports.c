@@ -71,6 +71,9 @@ static void test_exact_sensors(void **unused) {
         assert_near(value("known_wall"), 0.0, 0.0);
         assert_near(value("stiffness") / c->stiffness, 1.0, 1e-4);
         assert_near(value("damping"), c->damping, 1e-3 * c->stiffness / w);
+        assert_near(l.known[0], value("stiffness"), 0.0); /* each cycle says so, too */
+        assert_near(l.known[1], value("damping"), 0.0);
+        assert_near(l.known[2], value("damping_sd"), 0.0);
         assert_near(value("friction"), 0.0, 1e-6);
         assert_vec3_near(vector("normal"), c->normal, 1e-6);
         assert_near(ff_vec3_dot(c->normal, ff_vec3_sub(vector("surface_m"), c->at)), 0.0, 2e-6);
@@ -144,6 +147,21 @@ static void test_friction_is_found(void **unused) {
     assert_true(judged >= 4);
 }
 
+/* What is not touched any more is not known any more, to methods that ask of the contact at hand. */
+static void test_known_while_it_lasts(void **unused) {
+    (void)unused;
+    const ff_method *method[] = {&ff_method_damping, &ff_method_impact};
+    for (int i = 0; i < 2; i++) {
+        lab_plane(&l, &rng, 1, 0.3, 9.0, 0.05, 0.5, 450);
+        lab_ideal(&l, 0.004);
+        ff_loop_config config;
+        lab_configure(&l, method[i], 0, &config);
+        lab_run(&l, &config, model, state);
+        assert_true(l.said[2] > 0.0); /* was known for some cycles */
+        assert_true(isnan(l.known[0]) && isnan(l.known[1]) && isnan(l.known[2]));
+    }
+}
+
 int main(void) {
     /* Not a fresh seed yet: in 2 of 25 draws (FF_SEED 31676, 166299) fused is wrong about itself, the surface
      * by 45 um or the ideal peak force by a quarter under noise. */
@@ -152,6 +170,7 @@ int main(void) {
         cmocka_unit_test(test_exact_sensors),
         cmocka_unit_test(test_noisy_sensors),
         cmocka_unit_test(test_friction_is_found),
+        cmocka_unit_test(test_known_while_it_lasts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

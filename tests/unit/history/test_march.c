@@ -361,9 +361,9 @@ static void test_friction_of_a_tip_with_an_arm(void **unused) {
         t.slip = n % 3 ? ff_vec3_scale(ff_rng_range(&rng, 0.0, 0.02) / ff_vec3_norm(across), across)
                        : ff_vec3_zero();
         const ff_vec3 J = ff__friction_impulse(view, &p, &a, o, &t, mu, N);
-        /* A and g from the ports: slip along e by an impulse along d is the port's, of e and d together */
         const ff_vec3 first = ff_vec3_unit(ff_vec3_cross(t.n, any(1.0)));
         const ff_vec3 f[3] = {first, ff_vec3_cross(t.n, first), t.n};
+        /* A and g from the ports: slip along e by an impulse along d is the port's, of e and d together */
         double A[3][3];
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++) {
@@ -400,6 +400,35 @@ static void test_friction_of_a_tip_with_an_arm(void **unused) {
     if (!(mean < 0.02))
         fail_msg("off by %.3g of mu N in the mean", mean);
     assert_true(held > 0 && departed > 0);
+}
+
+/* So deep in a spring that it stays, with a force beside the law's that runs evenly over the cycle, in
+ * several sub-steps: m x'' = -(k x + f0 + (f1 - f0) t/T) about its own ramp -(f0 + (f1 - f0) t/T)/k. A
+ * sub-step of 0.16 rad errs by 0.16^4/36 of what swings. */
+static void test_spring_beside_a_ramp(void **unused) {
+    (void)unused;
+    for (int n = 0; n < 20; n++) {
+        const double m = ff_rng_range(&rng, 50.0, 200.0), w_n = ff_rng_range(&rng, 0.5, 1.0) / T,
+                     k = m * w_n * w_n;
+        const ff_body_view view = body_of(m, 10.0, 11.0, 12.0);
+        const ff_vec3 normal = ff_vec3_unit(any(1.0));
+        const ff_profile spring = {.valid = true, .k = k, .x0 = 0.02};
+        const double deep = 0.01, v = ff_rng_range(&rng, -0.1, 0.1),
+                     f0 = ff_rng_range(&rng, -0.3, 0.3) * k * deep,
+                     f1 = ff_rng_range(&rng, -0.3, 0.3) * k * deep;
+        ff__actor act = {.p = {.b = -1, .n = normal}, .surface = &spring, .f0 = f0, .f1 = f1};
+        ff__march w;
+        begin(&w, &view, 1, &act, 1);
+        w.x[0] = (ff_rigid_state){.position = ff_vec3_scale(-(0.02 + deep), normal),
+                                  .attitude = {1, 0, 0, 0},
+                                  .velocity = ff_vec3_scale(-v, normal)};
+        assert_true(ff__march_step(&w, T) > 2);
+        const double ramp = (f1 - f0) / (T * k), A = deep + f0 / k, B = (v + ramp) / w_n, u = w_n * T;
+        const double x = -f1 / k + A * cos(u) + B * sin(u), rate = -ramp + w_n * (B * cos(u) - A * sin(u)),
+                     off = 1e-3 * hypot(A, B);
+        assert_vec3_near(w.x[0].position, ff_vec3_scale(-(0.02 + x), normal), off);
+        assert_vec3_near(w.x[0].velocity, ff_vec3_scale(-rate, normal), off * w_n);
+    }
 }
 
 /* A point inside a cone that flies straight at its wall meets a plane: out with the speed it came with. The
@@ -628,6 +657,7 @@ int main(void) {
         cmocka_unit_test(test_friction_of_a_point),
         cmocka_unit_test(test_friction_stops_or_slides),
         cmocka_unit_test(test_friction_of_a_tip_with_an_arm),
+        cmocka_unit_test(test_spring_beside_a_ramp),
         cmocka_unit_test(test_cone_and_look_ahead_rebound_alike),
         cmocka_unit_test(test_net_holds_the_energy),
         cmocka_unit_test(test_given_direction_and_torque),
