@@ -62,6 +62,12 @@ static void take_time(ff_run_folder *run, const char *base) {
 static ff_outcome refuse_other(const char *path, const ff_manifest *m, const ff_run_wanted *w,
                                ff_notes *notes) {
     const char *changed = ff_manifest_changed(m, w->inputs);
+    if (!m->sealed)
+        return ff_notes_error(
+            notes, FF_REFUSED,
+            "%s: its manifest.json is damaged, so that it is not known which campaign's "
+            "results these are; choose another folder with --out, or begin anew with --force",
+            path);
     if (changed)
         return ff_notes_error(
             notes, FF_REFUSED,
@@ -80,7 +86,7 @@ static ff_outcome refuse_other(const char *path, const ff_manifest *m, const ff_
 /* A folder is made and locked under a name that nobody looks for, then gets its own: who sees a run sees its
  * lock and its manifest. */
 static ff_status make_run(const char *base, ff_run_folder *run) {
-    char place[FF_FILE_PATH], who[8];
+    char place[FF_FILE_PATH], which[FF_FILE_PATH], who[8];
     const int n = snprintf(run->path, sizeof run->path, "%s/.new-%ld-%lld", base, (long)getpid(),
                            (long long)ff_clock_real());
     if (n < 0 || n >= (int)sizeof run->path) {
@@ -93,7 +99,7 @@ static ff_status make_run(const char *base, ff_run_folder *run) {
     ff_status status = ff__run_lock(run->path, &run->lock, who, sizeof who);
     for (bool again = true; again && status == FF_OK;) {
         take_time(run, base);
-        status = ff__manifest_write(run, NULL);
+        status = ff__manifest_write(run, NULL, which);
         again = false;
         if (status == FF_OK && (!ff__run_join(place, base, run->id) || rename(run->path, place) != 0)) {
             again = errno == EEXIST || errno == ENOTEMPTY; /* another one of this millisecond */
@@ -176,7 +182,7 @@ static ff_outcome begin_own(ff_run_folder *run, ff_notes *notes) {
         memcpy(id, run->id, sizeof id);
         take_time(run, NULL);
         memcpy(run->id, id, sizeof id);
-        if (ff__manifest_write(run, NULL) == FF_OK)
+        if (ff__manifest_write(run, NULL, target) == FF_OK)
             return FF_DONE;
         ff__run_unlock(run->path, &run->lock);
         return cannot_write(run->path, notes);
@@ -292,7 +298,7 @@ static void recover(const char *dir, ff_notes *notes) {
 
 static ff_outcome begin_given(ff_run_folder *run, ff_notes *notes) {
     struct stat info;
-    char who[128] = "";
+    char which[FF_FILE_PATH], who[128] = "";
     if (snprintf(run->shown, sizeof run->shown, "%s", run->wanted.out) >= (int)sizeof run->shown - 64) {
         errno = ENAMETOOLONG;
         return cannot_write("--out", notes);
@@ -324,7 +330,7 @@ static ff_outcome begin_given(ff_run_folder *run, ff_notes *notes) {
         if (mkdir(run->path, 0777) != 0)
             outcome = cannot_write(run->shown, notes);
     }
-    if (outcome == FF_DONE && ff__manifest_write(run, NULL) != FF_OK)
+    if (outcome == FF_DONE && ff__manifest_write(run, NULL, which) != FF_OK)
         outcome = cannot_write(run->shown, notes);
     if (outcome != FF_DONE) {
         if (run->place == FF_RUN_STAGED)
@@ -372,11 +378,12 @@ ff_outcome ff_run_finish(ff_run_folder *run, const ff_run_end *asked, ff_notes *
         made.whole = false;
         made.exit_status = FF_FAILED;
     }
+    char which[FF_FILE_PATH];
     errno = 0;
-    const ff_status written = ff__manifest_write(run, end);
+    const ff_status written = ff__manifest_write(run, end, which);
     if (written != FF_OK)
-        outcome = ff_notes_error(notes, FF_FAILED, "%s/" FF_RUN_MANIFEST ": cannot be written (%s)",
-                                 run->path, written == FF_ERR_MEMORY ? "no memory" : strerror(errno));
+        outcome = ff_notes_error(notes, FF_FAILED, "%s/%s: cannot be written (%s)", run->path, which,
+                                 written == FF_ERR_MEMORY ? "no memory" : strerror(errno));
     else if (!end->whole || end->stopped)
         outcome = FF_FAILED;
     else if (run->place == FF_RUN_DIRECT)
@@ -398,8 +405,9 @@ ff_outcome ff_run_finish(ff_run_folder *run, const ff_run_end *asked, ff_notes *
 void ff_run_abandon(ff_run_folder *run) {
     if (run->lock < 0)
         return;
+    char path[FF_FILE_PATH];
     if (run->resumed)
-        ff__manifest_write(run, &(ff_run_end){.exit_status = FF_REFUSED});
+        ff__manifest_write(run, &(ff_run_end){.exit_status = FF_REFUSED}, path);
     else if (run->place == FF_RUN_DIRECT) {
         ff__run_remove(run->path, true); /* it was empty */
         close(run->lock);
@@ -413,7 +421,6 @@ void ff_run_abandon(ff_run_folder *run) {
         return;
     ff__run_remove(run->path, false);
     if (run->place == FF_RUN_LINKED) { /* and what is empty above it */
-        char path[FF_FILE_PATH];
         memcpy(path, run->path, sizeof path);
         for (char *slash; (slash = strrchr(path, '/'));) {
             *slash = 0;

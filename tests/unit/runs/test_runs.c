@@ -373,6 +373,91 @@ static void test_manifest_is_always_readable(void **state) {
     assert_int_equal(ff_manifest_read("nowhere", &m), FF_ERR_IO);
 }
 
+static int findings;
+
+static void count_finding(void *user, const ff_run_finding *finding) {
+    findings += !finding->good;
+    if (user && !finding->good) /* what was said last */
+        snprintf(user, FF_FILE_PATH, "%s %s: %s, %s", finding->kind, finding->what, finding->a, finding->b);
+}
+
+static bool verifies(char said[FF_FILE_PATH]) {
+    ff_run_verify out;
+    char message[256] = "";
+    *said = 0;
+    const ff_status status = ff_runs_verify("d", NULL, count_finding, said, &out, message, sizeof message);
+    if (status != FF_OK)
+        snprintf(said, FF_FILE_PATH, "%s", message);
+    assert_int_equal(status == FF_OK && out.different == 0, *said == 0); /* never without a word */
+    return !*said;
+}
+
+/* No bit of a manifest is free; what it lacks, and what is a link, is named. */
+static void test_verify_misses_nothing(void **state) {
+    (void)state;
+    char said[FF_FILE_PATH], hash[FF_SHA256_TEXT];
+    const ff_run_wanted w = wanted("d");
+    assert_int_equal(make(&w, "{verdict: pass}", "log.csv", true), FF_DONE);
+    assert_true(verifies(said));
+    char *text = get_file("d/manifest.json");
+    const size_t length = strlen(text);
+    for (size_t i = 0; i < length; i++) {
+        text[i] = (char)(text[i] ^ 1 << i % 7);
+        put("d", "manifest.json", text);
+        if (text[i] && verifies(said))
+            fail_msg("byte %zu", i);
+        text[i] = (char)(text[i] ^ 1 << i % 7);
+    }
+    const char *end = strstr(text, "  \"results\"");
+    static const char *const bad[] = {"null", "[]", "{}", "1", "{\"log.csv\": \"0\"}"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char whole[8192], sealed[FF_FILE_PATH];
+        snprintf(whole, sizeof whole, "%.*s  \"results\": %s", (int)(end - text), text, bad[i]);
+        ff_sha256(whole, strlen(whole), hash);
+        snprintf(sealed, sizeof sealed, "%.4000s,\n  \"sha256\": \"%s\"\n}\n", whole, hash);
+        put("d", "manifest.json", sealed);
+        assert_false(verifies(said));
+        assert_non_null(strstr(said, "its results have no summary.json"));
+    }
+    put("d", "manifest.json", text);
+    assert_true(verifies(said));
+    put("d", "summary.json", "{verdict: fail}");
+    assert_false(verifies(said));
+    assert_non_null(strstr(said, "run verdict: pass, fail"));
+    put("d", "summary.json", "{verdict: pass}");
+    put(".", "elsewhere", "{verdict: pass}"); /* the same bytes, behind a link */
+    assert_int_equal(unlink("d/log.csv") | symlink("../elsewhere", "d/log.csv"), 0);
+    assert_false(verifies(said));
+    assert_non_null(strstr(said, "a link, which is not followed"));
+    put(".", "elsewhere", text);
+    assert_int_equal(unlink("d/manifest.json") | symlink("../elsewhere", "d/manifest.json"), 0);
+    assert_false(verifies(said));
+    assert_non_null(strstr(said, "manifest.json is a link"));
+    free(text);
+}
+
+/* Two runs are compared as they are now, not as they were recorded. */
+static void test_diff_looks_at_what_is_there(void **state) {
+    (void)state;
+    static const char *const now[] = {"x: 1", "x: 2", NULL};
+    ff_run_wanted w = wanted("d");
+    assert_int_equal(make(&w, "x: 1", "log.csv", true), FF_DONE);
+    w.out = "out";
+    assert_int_equal(make(&w, "x: 1", "log.csv", true), FF_DONE);
+    for (size_t i = 0; i < sizeof now / sizeof *now; i++) {
+        if (now[i])
+            put("out", "summary.json", now[i]);
+        else
+            assert_int_equal(unlink("out/summary.json"), 0);
+        findings = 0;
+        assert_int_equal(ff_runs_diff("d", "out", count_finding, NULL), FF_OK);
+        assert_int_equal(findings, i ? 3 : 0); /* is not what was written; and differs, in a value */
+        findings = 0;
+        assert_int_equal(ff_runs_diff("out", "out", count_finding, NULL), FF_OK);
+        assert_int_equal(findings, i ? 1 : 0);
+    }
+}
+
 /* On-board software that is another file when the run ends: the run is not shown, and a line names the file.
  * Written again with the same bytes it is the same; files that are read once may change, and of a pipe
  * nothing is known. */
@@ -413,6 +498,8 @@ static void test_onboard_software_that_changed_meanwhile_is_no_whole_run(void **
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_verify_misses_nothing, clean),
+        cmocka_unit_test_setup(test_diff_looks_at_what_is_there, clean),
         cmocka_unit_test_setup(test_names_do_not_lead_out, clean),
         cmocka_unit_test_setup(test_link_shows_complete_runs_only, clean),
         cmocka_unit_test_setup(test_what_stands_in_the_place_of_the_link, clean),
