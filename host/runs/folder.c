@@ -252,6 +252,12 @@ static ff_outcome choose_place(ff_run_folder *run, const ff_manifest *m, ff_note
         run->resumed = true;
         return FF_DONE;
     }
+    const char *blocked = ff__run_blocked(dir);
+    if (blocked)
+        return ff_notes_error(notes, FF_REFUSED,
+                              "%s: its %s is a folder, where a result's file would be; move it, or choose "
+                              "another folder with --out",
+                              dir, blocked);
     if (w->force || holds_inputs_alone(dir, w->inputs))
         return FF_DONE;
     if (w->key && *key)
@@ -278,6 +284,24 @@ static ff_outcome choose_place(ff_run_folder *run, const ff_manifest *m, ff_note
     return FF_DONE;
 }
 
+static bool is_half(const char *name) {
+    const size_t n = strlen(name);
+    return *name == '.' && (n < 3 || (n > 5 && strcmp(name + n - 5, ".part") == 0));
+}
+
+/* Nothing but files that were never whole. */
+static bool holds_nothing(const char *folder) {
+    DIR *dir = opendir(folder);
+    bool nothing = dir != NULL;
+    for (const struct dirent *entry; nothing && (entry = readdir(dir));) {
+        char path[FF_FILE_PATH];
+        nothing = is_half(entry->d_name) || (ff__run_join(path, folder, entry->d_name) && rmdir(path) == 0);
+    }
+    if (dir)
+        closedir(dir);
+    return nothing;
+}
+
 /* A switch that was cut short is completed: all of it was on the disk. */
 static void recover(const char *dir, ff_notes *notes) {
     char fresh[FF_FILE_PATH], aside[FF_FILE_PATH];
@@ -285,8 +309,10 @@ static void recover(const char *dir, ff_notes *notes) {
     if (!ff__run_join(fresh, dir, FF_RUN_NEW) || !ff__run_join(aside, dir, FF_RUN_FORMER))
         return;
     if (!has(fresh, FF_RUN_MANIFEST)) { /* all was moved, or nothing was begun */
-        ff__run_remove(fresh, false);
-        unlink(aside);
+        if (holds_nothing(fresh))
+            ff__run_remove(fresh, false);
+        if (has(dir, FF_RUN_MANIFEST) && has(aside, FF_RUN_MANIFEST))
+            ff__run_remove(aside, false);
     }
     if (ff_manifest_read(fresh, &m) != FF_OK)
         return;
@@ -296,6 +322,14 @@ static void recover(const char *dir, ff_notes *notes) {
     ff_manifest_free(&m);
 }
 
+/* out/NAME, or a folder of out/.runs itself: runs that are kept are not written over. */
+static bool leads_to_runs(const char *dir) {
+    char *place = realpath(dir, NULL);
+    const bool inside = place && strstr(place, "/.runs/");
+    free(place);
+    return inside;
+}
+
 static ff_outcome begin_given(ff_run_folder *run, ff_notes *notes) {
     struct stat info;
     char which[FF_FILE_PATH], who[128] = "";
@@ -303,6 +337,12 @@ static ff_outcome begin_given(ff_run_folder *run, ff_notes *notes) {
         errno = ENAMETOOLONG;
         return cannot_write("--out", notes);
     }
+    if (leads_to_runs(run->shown))
+        return ff_notes_error(
+            notes, FF_REFUSED,
+            "%s: leads to a run that is kept in out/.runs, and would replace it; choose another "
+            "folder with --out, or give none",
+            run->shown);
     run->made = stat(run->shown, &info) != 0;
     memcpy(run->path, run->shown, sizeof run->path);
     if (ff_folder_make(run->shown) != FF_OK)
@@ -380,6 +420,7 @@ ff_outcome ff_run_finish(ff_run_folder *run, const ff_run_end *asked, ff_notes *
     }
     char which[FF_FILE_PATH];
     errno = 0;
+    ff_status shown = FF_OK;
     const ff_status written = ff__manifest_write(run, end, which);
     if (written != FF_OK)
         outcome = ff_notes_error(notes, FF_FAILED, "%s/%s: cannot be written (%s)", run->path, which,
@@ -388,15 +429,20 @@ ff_outcome ff_run_finish(ff_run_folder *run, const ff_run_end *asked, ff_notes *
         outcome = FF_FAILED;
     else if (run->place == FF_RUN_DIRECT)
         ff__run_sync(run->path);
-    else if ((run->place == FF_RUN_LINKED && ff__run_link(run) != FF_OK) ||
-             (run->place == FF_RUN_STAGED && ff__run_move(run->shown, run->wanted.force) != FF_OK))
+    else if ((shown = run->place == FF_RUN_LINKED ? ff__run_link(run)
+                                                  : ff__run_move(run->shown, run->wanted.force)) != FF_OK)
         outcome = ff_notes_error(
             notes, FF_FAILED, "%s: cannot be switched to the new run (%s); it is complete in %s", run->shown,
             errno == EEXIST ? "a file that is not of the former run has a result's name: move it, and "
                               "the next run completes the switch"
                             : strerror(errno),
             run->path);
-    if (outcome != FF_DONE && run->place != FF_RUN_DIRECT)
+    if (shown == FF_ERR_LIMIT)
+        ff_notes_warning(notes,
+                         "%s holds parts of both runs, the former one's in %s/" FF_RUN_FORMER
+                         "; the next run into it completes the switch",
+                         run->shown, run->shown);
+    else if (outcome != FF_DONE && run->place != FF_RUN_DIRECT)
         ff_notes_warning(notes, "what was written is in %s; %s is as it was", run->path, run->shown);
     ff__run_unlock(lock_folder(run), &run->lock);
     return outcome;

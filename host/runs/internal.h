@@ -8,7 +8,7 @@
 #define FF_RUNS_ROOT "out/.runs"
 #define FF_RUN_LOCK ".freefloat.lock"
 #define FF_RUN_NEW ".freefloat.new"
-#define FF_RUN_FORMER ".freefloat.former"
+#define FF_RUN_FORMER ".freefloat.former" /* what a switch sets aside until it is done */
 #define FF_RUN_MANIFEST "manifest.json"
 
 /* A result's name: `file` is relative to the folder, `below` one folder deep counts, too. */
@@ -58,9 +58,12 @@ bool ff__run_files(const char *folder, bool (*take)(void *user, const char *file
  */
 ff_status ff__manifest_write(const ff_run_folder *run, const ff_run_end *end, char which[FF_FILE_PATH]);
 ff_status ff__manifest_read_file(const char *path, ff_manifest *manifest);
-/* Shows a complete run: switches the link, or moves the files. FF_ERR_IO with errno; EEXIST: a result would
- * replace a file that the former run did not write (unless `force`). */
+/* Shows a complete run: switches the link, or moves the files. FF_ERR_IO with errno, and what was shown
+ * before is shown still; EEXIST: a result would replace a file that the former run did not write (unless
+ * `force`). FF_ERR_LIMIT: it could not be put back, and the next run completes the switch. */
 ff_status ff__run_link(const ff_run_folder *run);
 ff_status ff__run_move(const char *folder, bool force);
+/* A folder that stands where a result's file may come; NULL: none. */
+const char *ff__run_blocked(const char *folder);
 
 #endif

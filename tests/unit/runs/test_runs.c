@@ -57,6 +57,25 @@ static ff_outcome make(const ff_run_wanted *w, const char *summary, const char *
     return outcome;
 }
 
+static int findings;
+
+static void count_finding(void *user, const ff_run_finding *finding) {
+    findings += !finding->good;
+    if (user && !finding->good) /* what was said last */
+        snprintf(user, FF_FILE_PATH, "%s %s: %s, %s", finding->kind, finding->what, finding->a, finding->b);
+}
+
+static bool verifies(char said[FF_FILE_PATH]) {
+    ff_run_verify out;
+    char message[256] = "";
+    *said = 0;
+    const ff_status status = ff_runs_verify("d", NULL, count_finding, said, &out, message, sizeof message);
+    if (status != FF_OK)
+        snprintf(said, FF_FILE_PATH, "%s", message);
+    assert_int_equal(status == FF_OK && out.different == 0, *said == 0); /* never without a word */
+    return !*said;
+}
+
 static void test_names_do_not_lead_out(void **state) {
     (void)state;
     char plain[32], path[FF_FILE_PATH];
@@ -235,12 +254,16 @@ static void test_cut_switch_is_completed(void **state) {
         w.out = "e";
         assert_int_equal(make(&w, "two", "log.mcap", true), FF_DONE);
         assert_int_equal(rename("e", "d/.freefloat.new"), 0);
-        if (cut > 0)
-            assert_int_equal(rename("d/manifest.json", "d/.freefloat.former"), 0);
-        if (cut > 1)
+        if (cut > 0) {
+            assert_int_equal(mkdir("d/.freefloat.former", 0777), 0);
+            assert_int_equal(rename("d/manifest.json", "d/.freefloat.former/manifest.json"), 0);
+        }
+        if (cut > 1) {
+            assert_int_equal(rename("d/summary.json", "d/.freefloat.former/summary.json"), 0);
             assert_int_equal(rename("d/.freefloat.new/summary.json", "d/summary.json"), 0);
+        }
         if (cut > 2) {
-            assert_int_equal(unlink("d/log.csv"), 0);
+            assert_int_equal(rename("d/log.csv", "d/.freefloat.former/log.csv"), 0);
             assert_int_equal(rename("d/.freefloat.new/log.mcap", "d/log.mcap"), 0);
             assert_int_equal(rename("d/.freefloat.new/manifest.json", "d/manifest.json"), 0);
         }
@@ -257,6 +280,60 @@ static void test_cut_switch_is_completed(void **state) {
         assert_true(ff_manifest_complete(&m));
         ff_manifest_free(&m);
     }
+}
+
+/* A switch that fails on its way is undone: the former run is there, all of it; later it is completed. */
+static void test_failed_switch_is_undone(void **state) {
+    (void)state;
+    ff_run_wanted w = wanted("d");
+    char said[FF_FILE_PATH];
+    assert_int_equal(make(&w, "one", "log.csv", true), FF_DONE);
+    put("d", "tdpa", "mine"); /* where the new run has a folder */
+    ff_run_folder run;
+    assert_int_equal(ff_run_begin(&w, &run, &notes), FF_DONE);
+    put(run.path, "summary.json", "two");
+    assert_int_equal(ff_folder_make("d/.freefloat.new/tdpa"), FF_OK);
+    put(run.path, "tdpa/log.csv", "two");
+    assert_int_equal(ff_run_finish(&run, &(ff_run_end){.whole = true}, &notes), FF_FAILED);
+    assert_line(notes.error, "cannot be switched to the new run");
+    assert_non_null(strstr(notes.warning, "d is as it was"));
+    assert_true(verifies(said) && is("d/summary.json", "one") && is("d/log.csv", "one") &&
+                is("d/tdpa", "mine"));
+    assert_false(exists("d/.freefloat.former"));
+    assert_int_equal(unlink("d/tdpa"), 0);
+    assert_int_equal(ff_run_begin(&w, &run, &notes), FF_DONE);
+    ff_run_abandon(&run);
+    assert_true(verifies(said) && is("d/summary.json", "two") && is("d/tdpa/log.csv", "two"));
+    assert_false(exists("d/.freefloat.former") || exists("d/log.csv"));
+    /* a folder with a result's name is refused before anything is touched */
+    assert_int_equal(mkdir("d/log.csv", 0777), 0);
+    w.force = true;
+    ff_notes_clear(&notes);
+    assert_int_equal(make(&w, "three", "log.csv", true), FF_REFUSED);
+    assert_line(notes.error, "its log.csv is a folder");
+    assert_true(verifies(said) && exists("d/log.csv"));
+}
+
+/* What --out may not lead to, and what it may not remove. */
+static void test_given_folder_that_is_kept(void **state) {
+    (void)state;
+    static const char *const into[] = {"out/case", "out/case/", "./out/case"};
+    ff_run_wanted w = wanted(NULL);
+    assert_int_equal(make(&w, "one", "log.csv", true), FF_DONE);
+    w.force = true;
+    for (size_t i = 0; i < sizeof into / sizeof *into; i++) {
+        ff_notes_clear(&notes);
+        w.out = into[i];
+        assert_int_equal(make(&w, "two", "log.csv", true), FF_REFUSED);
+        assert_line(notes.error, "leads to a run that is kept in out/.runs");
+    }
+    assert_true(is("out/case/summary.json", "one"));
+    w = wanted("d");
+    assert_int_equal(ff_folder_make("d/.freefloat.new"), FF_OK);
+    put("d/.freefloat.new", "thesis.tex", "years");
+    ff_notes_clear(&notes);
+    assert_int_equal(make(&w, "one", "log.csv", true), FF_REFUSED);
+    assert_true(is("d/.freefloat.new/thesis.tex", "years"));
 }
 
 /* A run of the same key continues what was begun, takes over what is complete, and refuses another by the
@@ -373,25 +450,6 @@ static void test_manifest_is_always_readable(void **state) {
     assert_int_equal(ff_manifest_read("nowhere", &m), FF_ERR_IO);
 }
 
-static int findings;
-
-static void count_finding(void *user, const ff_run_finding *finding) {
-    findings += !finding->good;
-    if (user && !finding->good) /* what was said last */
-        snprintf(user, FF_FILE_PATH, "%s %s: %s, %s", finding->kind, finding->what, finding->a, finding->b);
-}
-
-static bool verifies(char said[FF_FILE_PATH]) {
-    ff_run_verify out;
-    char message[256] = "";
-    *said = 0;
-    const ff_status status = ff_runs_verify("d", NULL, count_finding, said, &out, message, sizeof message);
-    if (status != FF_OK)
-        snprintf(said, FF_FILE_PATH, "%s", message);
-    assert_int_equal(status == FF_OK && out.different == 0, *said == 0); /* never without a word */
-    return !*said;
-}
-
 /* No bit of a manifest is free; what it lacks, and what is a link, is named. */
 static void test_verify_misses_nothing(void **state) {
     (void)state;
@@ -499,6 +557,8 @@ static void test_onboard_software_that_changed_meanwhile_is_no_whole_run(void **
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_verify_misses_nothing, clean),
+        cmocka_unit_test_setup(test_failed_switch_is_undone, clean),
+        cmocka_unit_test_setup(test_given_folder_that_is_kept, clean),
         cmocka_unit_test_setup(test_diff_looks_at_what_is_there, clean),
         cmocka_unit_test_setup(test_names_do_not_lead_out, clean),
         cmocka_unit_test_setup(test_link_shows_complete_runs_only, clean),
