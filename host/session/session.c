@@ -114,6 +114,14 @@ static const char *reason(ff_status status) {
     return status == FF_ERR_MEMORY ? "no memory" : strerror(errno ? errno : ENOSPC);
 }
 
+/* A folder that does not take the log is the caller's choice, a full disk is not. */
+static ff_outcome unopened(ff_status status, const char *path, ff_notes *notes) {
+    const bool failed = status == FF_ERR_MEMORY || errno == ENOSPC || errno == EDQUOT || errno == EFBIG ||
+                        errno == EIO || errno == 0;
+    return ff_notes_error(notes, failed ? FF_FAILED : FF_REFUSED, "%s: cannot be written (%s)", path,
+                          reason(status));
+}
+
 /* The consumers of the rows, and the logs among them. */
 typedef struct outputs {
     ff_sink sink[6];
@@ -140,18 +148,17 @@ static ff_outcome open_outputs(ff_session *session, const ff_session_options *op
     if (options->out && options->csv) {
         const ff_status status = ff_csv_open(o->csv_path, &session->scenario, &o->csv);
         if (status != FF_OK)
-            return ff_notes_error(notes, FF_REFUSED, "%s: cannot be written (%s)", o->csv_path,
-                                  reason(status));
+            return unopened(status, o->csv_path, notes);
         o->has_csv = true;
         o->sink[o->sinks++] = ff_csv_sink(&o->csv);
     }
     if (options->out && options->mcap) {
         const ff_status status = open_mcap(session, o->mcap_path, options, &o->mcap);
         if (status != FF_OK) {
-            ff_notes_error(notes, FF_REFUSED, "%s: cannot be written (%s)", o->mcap_path, reason(status));
+            const ff_outcome outcome = unopened(status, o->mcap_path, notes);
             if (o->has_csv)
                 ff_csv_close(&o->csv, false);
-            return FF_REFUSED;
+            return outcome;
         }
         o->has_mcap = true;
         o->sink[o->sinks++] = ff_log_sink(&o->mcap);
@@ -159,16 +166,16 @@ static ff_outcome open_outputs(ff_session *session, const ff_session_options *op
     return FF_DONE;
 }
 
-static ff_outcome close_outputs(const ff_session *session, outputs *o, ff_notes *notes) {
+static ff_outcome close_outputs(outputs *o, ff_notes *notes) {
     ff_outcome outcome = FF_DONE;
     const ff_status mcap = o->has_mcap ? ff_log_close(&o->mcap) : FF_OK;
     if (mcap < 0)
         outcome = ff_notes_error(notes, FF_FAILED,
                                  "%s: cannot be written (%s); what was flushed before can be read",
                                  o->mcap_path, reason(mcap));
-    if (o->has_csv && ff_csv_close(&o->csv, session->run.status != FF_ERR_IO) < 0)
-        outcome =
-            ff_notes_error(notes, FF_FAILED, "%s: cannot be written (%s)", o->csv_path, strerror(errno));
+    if (o->has_csv && ff_csv_close(&o->csv, true) < 0)
+        outcome = ff_notes_error(notes, FF_FAILED, "%s: cannot be written (%s); it holds the rows before",
+                                 o->csv_path, strerror(errno));
     return outcome;
 }
 
@@ -265,7 +272,7 @@ ff_outcome ff_session_execute(ff_session *session, const ff_session_options *opt
         options->runner(options->runner_self, &session->scenario, &run, &session->run);
     else
         ff_run(&session->scenario, &run, &session->run);
-    const ff_outcome closed = outcome = close_outputs(session, &o, notes);
+    const ff_outcome closed = outcome = close_outputs(&o, notes);
     if (session->run.status == FF_ERR_UNSUPPORTED)
         return ff_notes_error(notes, FF_REFUSED, "%s: %s", session->scenario.name, session->run.message);
     if (session->run.status < 0 && outcome == FF_DONE)

@@ -177,12 +177,13 @@ static bool is_own(const ff_file_whole *whole) {
 
 /* Closed before it is renamed, since that is when some file systems tell of a failure; locked until after it.
  */
-static ff_status end(ff_file_whole *whole, bool good, bool keep) {
+static ff_status end(ff_file_whole *whole, bool good, bool keep, bool rescue) {
     if (!whole->file)
         return FF_ERR_IO;
     good = good && fflush(whole->file) == 0 && !ferror(whole->file) && is_own(whole) &&
            (!keep || fsync(fileno(whole->file)) == 0 || errno == EINVAL || errno == EROFS);
     int error = good ? 0 : errno;
+    rescue = rescue && !good && is_own(whole);
     const int lock = dup(fileno(whole->file));
     if (fclose(whole->file) != 0 && good) {
         error = errno;
@@ -193,7 +194,7 @@ static ff_status end(ff_file_whole *whole, bool good, bool keep) {
     error = good ? 0 : error ? error : errno ? errno : ENOSPC;
     if (good && keep)
         ff_folder_sync(whole->path);
-    else if (!good)
+    else if (!good && !(rescue && rename(whole->part, whole->path) == 0))
         unlink(whole->part);
     if (lock >= 0)
         close(lock);
@@ -202,11 +203,15 @@ static ff_status end(ff_file_whole *whole, bool good, bool keep) {
 }
 
 ff_status ff_file_end(ff_file_whole *whole, bool good) {
-    return end(whole, good, false);
+    return end(whole, good, false, false);
 }
 
 ff_status ff_file_keep(ff_file_whole *whole, bool good) {
-    return end(whole, good, true);
+    return end(whole, good, true, false);
+}
+
+ff_status ff_file_rescue(ff_file_whole *whole) {
+    return end(whole, true, false, true);
 }
 
 ff_status ff_file_replace(const char *path, const char *text) {
