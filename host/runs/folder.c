@@ -170,6 +170,18 @@ static ff_outcome begin_own(ff_run_folder *run, ff_notes *notes) {
                 "another with --out",
                 run->shown, n > 0 ? "a link to " : "a file", target);
     }
+    ff_manifest there;
+    const bool other = ff_manifest_read(run->shown, &there) == FF_OK && there.sealed &&
+                       strcmp(ff_manifest_text(&there, "name"), run->wanted.name) != 0;
+    if (other)
+        ff_notes_error(
+            notes, FF_REFUSED,
+            "%s: shows runs of '%s', and '%s' would have the same folder; choose another name, or a "
+            "folder with --out",
+            run->shown, ff_show(ff_manifest_text(&there, "name")).text, ff_show(run->wanted.name).text);
+    ff_manifest_free(&there);
+    if (other)
+        return FF_REFUSED;
     if (ff_folder_make(base) != FF_OK || access("out", W_OK | X_OK) != 0)
         return cannot_write(run->shown, notes);
     if (run->wanted.key) {

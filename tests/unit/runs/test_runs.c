@@ -336,6 +336,74 @@ static void test_given_folder_that_is_kept(void **state) {
     assert_true(is("d/.freefloat.new/thesis.tex", "years"));
 }
 
+static void count_entry(void *user, const ff_run_entry *entry) {
+    (void)entry;
+    ++*(int *)user;
+}
+
+static char kept[FF_FILE_PATH];
+
+static void take_kept(void *user, const ff_run_entry *entry, const char *file) {
+    (void)user;
+    (void)entry;
+    snprintf(kept, sizeof kept, "%s", file);
+}
+
+/* Files that a run did not write keep it, by the file's name, and folders that are no runs; forced, all goes.
+ */
+static void test_prune_keeps_what_is_not_of_the_run(void **state) {
+    (void)state;
+    static const struct {
+        const char *folder, *file, *says;
+        bool whole;
+    } cases[] = {
+        {"", "notes.txt", "notes.txt", true},
+        {"/mine", "log.csv", "mine/log.csv", true},
+        {"/mine", ".hidden", "mine/.hidden", false},
+        {"", "log.mcap", NULL, false}}; /* a name that we give: of what was cut off nothing is listed */
+    const ff_run_wanted w = wanted(NULL);
+    int removed = 0;
+    ff_runs_prune_config config = {
+        .incomplete = true, .removed = count_entry, .kept = take_kept, .user = &removed};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char folder[FF_FILE_PATH];
+        assert_int_equal(make(&w, "old", "log.csv", cases[i].whole), cases[i].whole ? FF_DONE : FF_FAILED);
+        ff_run_list list;
+        assert_int_equal(ff_runs_list("case", &list), FF_OK);
+        snprintf(folder, sizeof folder, "%.4000s%s", list.entry[list.count - 1].path, cases[i].folder);
+        ff_runs_free(&list);
+        assert_int_equal(ff_folder_make(folder), FF_OK);
+        put(folder, cases[i].file, "mine");
+        assert_int_equal(make(&w, "new", "log.csv", true), FF_DONE);
+        for (int force = 0; force < 2; force++) {
+            *kept = 0;
+            removed = 0;
+            config.force = force;
+            assert_int_equal(ff_runs_prune(&config), FF_OK);
+            assert_string_equal(kept, !force && cases[i].says ? cases[i].says : "");
+            assert_int_equal(exists(folder), !force && cases[i].says);
+        }
+    }
+    assert_int_equal(ff_folder_make("out/.runs/case/thesis"), FF_OK);
+    config.force = false;
+    assert_int_equal(ff_runs_prune(&config), FF_OK);
+    assert_string_equal(kept, "folder without manifest.json");
+    assert_true(exists("out/.runs/case/thesis"));
+}
+
+/* Names that only differ in letters that a folder does not take. */
+static void test_names_that_share_a_folder_are_refused(void **state) {
+    (void)state;
+    ff_run_wanted w = wanted(NULL);
+    w.name = "a/b";
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(make(&w, "one", "log.csv", true), FF_DONE);
+    w.name = "a_b";
+    assert_int_equal(make(&w, "two", "log.csv", true), FF_REFUSED);
+    assert_line(notes.error, "out/a_b: shows runs of 'a/b'");
+    assert_true(is("out/a_b/summary.json", "one"));
+}
+
 /* A run of the same key continues what was begun, takes over what is complete, and refuses another by the
  * name of the file that changed. */
 static void test_same_key_continues(void **state) {
@@ -557,6 +625,8 @@ static void test_onboard_software_that_changed_meanwhile_is_no_whole_run(void **
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_verify_misses_nothing, clean),
+        cmocka_unit_test_setup(test_prune_keeps_what_is_not_of_the_run, clean),
+        cmocka_unit_test_setup(test_names_that_share_a_folder_are_refused, clean),
         cmocka_unit_test_setup(test_failed_switch_is_undone, clean),
         cmocka_unit_test_setup(test_given_folder_that_is_kept, clean),
         cmocka_unit_test_setup(test_diff_looks_at_what_is_there, clean),
