@@ -233,7 +233,7 @@ void ff_show_reason(const ff_session *session, char *text, size_t size) {
     for (int i = 0; i < FF_REQUIREMENTS; i++) {
         unknown += !isfinite(r[i].value) && i < 3;
         broken += !r[i].met;
-        if (isfinite(r[i].value) &&
+        if (isfinite(r[i].value) && r[i].judged &&
             (!isfinite(r[worst].value) || r[i].value / r[i].limit > r[worst].value / r[worst].limit))
             worst = i;
     }
