@@ -15,6 +15,10 @@ const reader = await McapIndexedReader.Initialize({
 });
 assert.ok(reader.chunkIndexes.length > 0);
 for (const chunk of reader.chunkIndexes) assert.equal(chunk.compression, process.argv[3]);
+// the method is that of the run, though the command line named none
+const metadata = [];
+for await (const m of reader.readMetadata({ name: "freefloat" })) metadata.push(m.metadata);
+assert.deepEqual(metadata.map((m) => [m.get("method"), m.get("option.method")]), [["direct", ""]]);
 // what is not ours is as its owner defines it, field by field
 const defined = (list) => list.map(({ name, type, isArray, isConstant, value }) => [name, type, !!isArray, isConstant ? value : undefined]);
 let foreign = 0;
@@ -61,7 +65,14 @@ for (const at of rows.values()) {
     assert.equal(frame.header.frame_id, "inertial");
     assert.deepEqual([frame.transform.translation.x, frame.transform.rotation.w], [pose.position.x, pose.orientation.w]);
   }
-  assert.ok(at["/tf"].transforms.some((t) => t.child_frame_id === "servicer/robot"));
+  // every frame that a pose or a wrench names is in /tf; the robots' poses in theirs are those in the inertial frame
+  const placed = (name) => at["/tf"].transforms.find((t) => t.child_frame_id === name)?.transform;
+  for (const name of ["client", "servicer"]) {
+    assert.equal(at[`/${name}/wrench`].header.frame_id, `${name}/robot`); // measured there, in its axes
+    assert.deepEqual([at[`/${name}/robot/pose`], at[`/${name}/command/pose`]].map((m) => m.header.frame_id), ["robots", "robots"]);
+    const of = placed("robots"), own = at[`/${name}/robot/pose`].pose, is = placed(`${name}/robot`).translation;
+    rotate(of.rotation, own.position).forEach((v, i) => near(v + of.translation["xyz"[i]], is["xyz"[i]], "robot"));
+  }
   const joints = at["/servicer/joints"];
   assert.equal(joints.name.length, 7);
   assert.equal(new Set(joints.name).size, 7);

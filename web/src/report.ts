@@ -86,13 +86,13 @@ class Page {
     const names = ties.map((o) => o.run.label);
     const who = names.length > 1 ? `are ${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}, equal to a thousandth of the limits` : `is ${names[0]}`;
     const text = `${valid.length ? "Best" : "Nearest"} ${who}${names.length > 1 ? `; ${names[0]}` : ""}: ${v.sentence}`;
-    return this.verdictBox(valid.length > 0 ? "good" : "bad", word, text, "", v.when);
+    return this.verdictBox(valid.length === judged.length ? "good" : valid.length > 0 ? "part" : "bad", word, text, "", v.when);
   }
 
-  private verdictBox(mood: "good" | "bad" | "calm", word: string, text: string, second: string, when: number | null): HTMLElement {
+  private verdictBox(mood: "good" | "part" | "bad" | "calm", word: string, text: string, second: string, when: number | null): HTMLElement {
     return h(
-      "section", {class: `verdict ${mood}`, "aria-label": "Verdict", "data-verdict": {good: "pass", bad: "fail", calm: "none"}[mood]},
-      h("span", {class: "sign", "aria-hidden": "true"}, {good: "✓", bad: "✕", calm: "–"}[mood]),
+      "section", {class: `verdict ${mood === "part" ? "warn" : mood}`, "aria-label": "Verdict", "data-verdict": {good: "pass", part: "part", bad: "fail", calm: "none"}[mood]},
+      h("span", {class: "sign", "aria-hidden": "true"}, {good: "✓", part: "!", bad: "✕", calm: "–"}[mood]),
       h("div", {},
         h("p", {class: "word"}, word),
         h("p", {class: "reason"}, text),
@@ -270,7 +270,7 @@ class Page {
       ...row.filter((_t, k) => kept[k]),
     ]);
     const more = (run.contacts.length > LIMIT ? ` The first ${LIMIT} of ${run.contacts.length} are listed.` : "") + (since < Infinity ? ` The trajectories have diverged at ${seconds(since)}: later contacts have no partner in the ideal motion.` : "");
-    const all: HTMLElement | null = rows.length > 10 ? h("button", {type: "button", class: "quiet small more", click: () => (s.classList.add("all"), all!.remove())}, `Show all ${rows.length}`) : null;
+    const all: HTMLElement | null = rows.length > 6 ? h("button", {type: "button", class: `quiet small more${rows.length > 10 ? "" : " few"}`, click: () => (s.classList.add("all"), all!.remove())}, `Show all ${rows.length}`) : null;
     const s = section("Contacts", `Speeds are those of the centre of mass; restitution is that of the speed along the normal at the touching point, of both bodies where two touch.${more}`, htmlTable("Contacts", heads, rows, "contacts"), ...(all ? [all] : []));
     return s;
   }
