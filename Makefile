@@ -55,6 +55,7 @@ test: build-tests
 
 test-long: build-tests
 	FF_TEST_LONG=1 ctest --test-dir build-test --output-on-failure -j $(JOBS) --timeout 7200
+	tools/fuzz-coverage
 	tools/mutate lib --count 300 --least 85
 	tools/mutate host/executive host/safety --count 100 --least 85
 

@@ -1,9 +1,11 @@
 #include "record/logfile.h"
 #include "text/message.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static void copy_text(ff_mcap_text text, char *to, size_t size) {
     snprintf(to, size, "%.*s", (int)(text.size < size ? text.size : size), text.at);
@@ -50,6 +52,9 @@ static ff_status find_columns(ff_logfile *file) {
 
 ff_status ff_logfile_open(const char *path, ff_logfile *file, char *message, size_t size) {
     *file = (ff_logfile){0};
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return ff_refuse(FF_ERR_IO, message, size, "cannot be read (%s)", strerror(errno));
     ff_status status = ff_mcap_reader_open(path, &file->reader);
     if (status == FF_ERR_FORMAT)
         return ff_refuse(status, message, size, "not an MCAP file");

@@ -5,14 +5,8 @@
  * (reach / link size)^2 in the last digits, which is 1e-13 for an arm of 2 m. */
 #include "dynamics/tree_layout.h"
 
-/* Loop over a row of six and its padding: gcc would take such short loops apart before it vectorises. */
-#if defined(__GNUC__) && !defined(__clang__)
-#define FOR_ROW(c) _Pragma("GCC unroll 1") for (int c = 0; c < ROW; c++)
-#define UNROLLED _Pragma("GCC unroll 6")
-#else
-#define FOR_ROW(c) for (int c = 0; c < ROW; c++)
-#define UNROLLED
-#endif
+/* Loop over a row of six and its padding. */
+#define FOR_ROW(c) WHOLE for (int c = 0; c < ROW; c++)
 #define GATHER6(x, array, l)                                          \
     const double x[6] = {(array)[0][l], (array)[1][l], (array)[2][l], \
                          (array)[3][l], (array)[4][l], (array)[5][l]}
@@ -69,56 +63,18 @@ INLINE void chain_poses(const ff_tree_model *model, ff_tree_work *work) {
     }
 }
 
-/* Joint axes and link inertias in base coordinates. */
-INLINE void link_inertias(const tree_constants *restrict k, tree_bodies *restrict b) {
+/* Joint axes in base coordinates; revolute: [z; p x z], prismatic: [0; z]. */
+INLINE void joint_axes(const tree_constants *restrict k, tree_bodies *restrict b) {
     FOR_LANES {
-        const double r00 = b->R[0][l], r01 = b->R[1][l], r02 = b->R[2][l];
-        const double r10 = b->R[3][l], r11 = b->R[4][l], r12 = b->R[5][l];
-        const double r20 = b->R[6][l], r21 = b->R[7][l], r22 = b->R[8][l];
+        const double zx = b->R[2][l], zy = b->R[5][l], zz = b->R[8][l];
         const double px = b->p[0][l], py = b->p[1][l], pz = b->p[2][l];
         const double revolute = k->revolute[l], prismatic = k->prismatic[l];
-
-        /* revolute: [z; p x z]; prismatic: [0; z] */
-        b->s[0][l] = revolute * r02;
-        b->s[1][l] = revolute * r12;
-        b->s[2][l] = revolute * r22;
-        b->s[3][l] = revolute * (py * r22 - pz * r12) + prismatic * r02;
-        b->s[4][l] = revolute * (pz * r02 - px * r22) + prismatic * r12;
-        b->s[5][l] = revolute * (px * r12 - py * r02) + prismatic * r22;
-
-        const double cx = k->com[0][l], cy = k->com[1][l], cz = k->com[2][l], m = k->mass[l];
-        const double x = px + r00 * cx + r01 * cy + r02 * cz;
-        const double y = py + r10 * cx + r11 * cy + r12 * cz;
-        const double z = pz + r20 * cx + r21 * cy + r22 * cz;
-        const double hx = m * x, hy = m * y, hz = m * z;
-
-        /* R J R^T; the trace gives the last diagonal entry. */
-        const double jxx = k->inertia[XX][l], jyy = k->inertia[YY][l], jzz = k->inertia[ZZ][l];
-        const double jxy = k->inertia[XY][l], jxz = k->inertia[XZ][l], jyz = k->inertia[YZ][l];
-        const double a00 = r00 * jxx + r01 * jxy + r02 * jxz;
-        const double a01 = r00 * jxy + r01 * jyy + r02 * jyz;
-        const double a02 = r00 * jxz + r01 * jyz + r02 * jzz;
-        const double a10 = r10 * jxx + r11 * jxy + r12 * jxz;
-        const double a11 = r10 * jxy + r11 * jyy + r12 * jyz;
-        const double a12 = r10 * jxz + r11 * jyz + r12 * jzz;
-        const double xx = a00 * r00 + a01 * r01 + a02 * r02;
-        const double yy = a10 * r10 + a11 * r11 + a12 * r12;
-        const double xy = a00 * r10 + a01 * r11 + a02 * r12;
-        const double xz = a00 * r20 + a01 * r21 + a02 * r22;
-        const double yz = a10 * r20 + a11 * r21 + a12 * r22;
-        const double zz = jxx + jyy + jzz - xx - yy;
-
-        const double hxx = hx * x, hyy = hy * y, hzz = hz * z;
-        b->I[XX][l] = xx + hyy + hzz;
-        b->I[YY][l] = yy + hxx + hzz;
-        b->I[ZZ][l] = zz + hxx + hyy;
-        b->I[XY][l] = xy - hx * y;
-        b->I[XZ][l] = xz - hx * z;
-        b->I[YZ][l] = yz - hy * z;
-        b->I[HX][l] = hx;
-        b->I[HY][l] = hy;
-        b->I[HZ][l] = hz;
-        b->I[MASS][l] = m;
+        b->s[0][l] = revolute * zx;
+        b->s[1][l] = revolute * zy;
+        b->s[2][l] = revolute * zz;
+        b->s[3][l] = revolute * (py * zz - pz * zy) + prismatic * zx;
+        b->s[4][l] = revolute * (pz * zx - px * zz) + prismatic * zy;
+        b->s[5][l] = revolute * (px * zy - py * zx) + prismatic * zz;
     }
 }
 
@@ -129,22 +85,27 @@ INLINE void positions_body(const ff_tree_model *model, const ff_tree_state *stat
     const ff_vec3 g = ff_mat3_apply_transpose(&work->R_base, gravity);
     for (int k = 0; k < 3; k++)
         work->gravity[k] = g.a[k];
-    size_t body = 1;
-    for (size_t n = 0; n < model->blocks; n++) {
-        const tree_constants *k = &model->block[n];
-        lanes c = {0}, s = {0}, shift = {0};
-        for (; body < model->bodies && body / LANES == n; body++) {
-            const size_t l = body % LANES;
-            const double q = state->q[body - 1], angle = k->revolute[l] * q;
-            c[l] = cos(angle);
-            s[l] = sin(angle);
-            shift[l] = k->prismatic[l] * q;
-        }
-        joint_transforms(k, &work->block[n], c, s, shift);
+    /* All of them before the first vector is read: what was just written one by one cannot be read as a
+     * whole. */
+    ALIGNED(32) lanes c[BLOCKS_MAX], s[BLOCKS_MAX], shift[BLOCKS_MAX];
+    memset(&c[model->blocks - 1], 0, sizeof *c);
+    memset(&s[model->blocks - 1], 0, sizeof *s);
+    memset(&shift[model->blocks - 1], 0, sizeof *shift);
+    c[0][0] = s[0][0] = shift[0][0] = 0.0; /* the base */
+    for (size_t body = 1; body < model->bodies; body++) {
+        const tree_constants *k = &model->block[body / LANES];
+        const size_t n = body / LANES, l = body % LANES;
+        const double q = state->q[body - 1], angle = k->revolute[l] * q;
+        c[n][l] = cos(angle);
+        s[n][l] = sin(angle);
+        shift[n][l] = k->prismatic[l] * q;
     }
+    for (size_t n = 0; n < model->blocks; n++)
+        joint_transforms(&model->block[n], &work->block[n], c[n], s[n], shift[n]);
     chain_poses(model, work);
     for (size_t n = 0; n < model->blocks; n++)
-        link_inertias(&model->block[n], &work->block[n]);
+        joint_axes(&model->block[n], &work->block[n]);
+    work->weighed = false;
 }
 TWO_WIDTHS(positions,
            (const ff_tree_model *model, const ff_tree_state *state, ff_tree_work *work, ff_vec3 gravity),
@@ -263,6 +224,7 @@ TWO_WIDTHS(mass_matrix, (const ff_tree_model *model, ff_tree_work *work, double 
 /* f_i = I c + v x* I v, the force that a body takes when V_b' = 0 and q'' = 0; gravity enters as an upward
  * acceleration of the whole tree. */
 INLINE void bias_forces(const ff_tree_model *model, ff_tree_work *work) {
+    weigh(model, work);
     const double gx = work->gravity[0], gy = work->gravity[1], gz = work->gravity[2];
     for (size_t n = 0; n < model->blocks; n++) {
         tree_bodies *restrict b = &work->block[n];

@@ -11,22 +11,19 @@ typedef struct placed {
     ff_vec3 p;
 } placed;
 
-INLINE placed place(const ff_tree_model *model, const ff_tree_work *work, const ff_tree_frame *frame) {
-    ff_pose T = frame->offset;
-    placed x = {0};
-    if (frame->link >= 0) {
-        T = ff_pose_mul(model->row[frame->link].T_body, T);
-        x.body = (size_t)model->row[frame->link].body;
-    }
-    const double *b = lane_read(model, work, x.body);
+INLINE void place(const ff_tree_model *model, const ff_tree_work *work, const ff_tree_frame *frame,
+                  placed *x) {
+    const bool on_base = frame->link < 0;
+    const ff_pose T = on_base ? frame->offset : ff_pose_mul(model->row[frame->link].T_body, frame->offset);
+    x->body = on_base ? 0 : (size_t)model->row[frame->link].body;
+    const double *b = lane_read(model, work, x->body);
     const ff_mat3 R = ff_quat_to_mat3(T.q);
     for (int r = 0; r < 3; r++) {
         const double a0 = b[AT(R, 3 * r)], a1 = b[AT(R, 3 * r + 1)], a2 = b[AT(R, 3 * r + 2)];
         for (int c = 0; c < 3; c++)
-            x.R.m[r][c] = a0 * R.m[0][c] + a1 * R.m[1][c] + a2 * R.m[2][c];
-        x.p.a[r] = b[AT(p, r)] + (a0 * T.p.x + a1 * T.p.y + a2 * T.p.z);
+            x->R.m[r][c] = a0 * R.m[0][c] + a1 * R.m[1][c] + a2 * R.m[2][c];
+        x->p.a[r] = b[AT(p, r)] + (a0 * T.p.x + a1 * T.p.y + a2 * T.p.z);
     }
-    return x;
 }
 
 /* A motion vector from base to frame coordinates: w_f = R^T w, v_f = R^T (v + w x p). */
@@ -54,7 +51,8 @@ static ff_twist axis_of(const ff_tree_model *model, const ff_tree_work *work, si
 
 ff_pose ff_tree_frame_in_base(const ff_tree_model *model, const ff_tree_work *work,
                               const ff_tree_frame *frame) {
-    const placed x = place(model, work, frame);
+    placed x;
+    place(model, work, frame, &x);
     return (ff_pose){ff_quat_from_mat3(x.R), x.p};
 }
 
@@ -64,14 +62,15 @@ ff_pose ff_tree_frame_pose(const ff_tree_model *model, const ff_tree_work *work,
 
 ff_twist ff_tree_frame_twist(const ff_tree_model *model, const ff_tree_work *work,
                              const ff_tree_frame *frame) {
-    const placed x = place(model, work, frame);
+    placed x;
+    place(model, work, frame, &x);
     return into_frame(&x, carried_twist(model, work, x.body));
 }
 
 /* into_frame for four motion vectors side by side. */
 INLINE void into_frame_lanes(const placed *x, const double *restrict s, double *restrict out) {
     const double px = x->p.x, py = x->p.y, pz = x->p.z;
-    FOR_LANES {
+    WHOLE FOR_LANES {
         const double wx = s[l], wy = s[LANES + l], wz = s[2 * LANES + l];
         const double vx = s[3 * LANES + l] + (wy * pz - wz * py);
         const double vy = s[4 * LANES + l] + (wz * px - wx * pz);
@@ -83,37 +82,34 @@ INLINE void into_frame_lanes(const placed *x, const double *restrict s, double *
     }
 }
 
-/* Lanes from..to of six rows into J, the first of them at `column`. */
-INLINE void put_columns(const double *restrict out, size_t from, size_t to, double *restrict column,
-                        size_t dof) {
-    if (to - from == LANES) {
-        for (size_t k = 0; k < 6; k++)
-            memcpy(&column[k * dof], &out[k * LANES], sizeof(lanes));
-        return;
-    }
+/* The first lanes of six rows as columns of J. */
+INLINE void put_columns(const double *restrict out, size_t count, double *restrict column, size_t dof) {
     for (size_t k = 0; k < 6; k++)
-        for (size_t l = from; l < to; l++)
-            column[k * dof + l - from] = out[k * LANES + l];
+        if (count == LANES)
+            WHOLE FOR_LANES column[k * dof + (size_t)l] = out[k * LANES + (size_t)l];
+        else
+            for (size_t l = 0; l < count; l++)
+                column[k * dof + l] = out[k * LANES + l];
 }
 
 /* Columns of the base: the unit motions. Columns of joints that do not carry the frame are zero. */
 INLINE void jacobian_body(const ff_tree_model *model, const ff_tree_work *work, const placed *x, double *J) {
-    static const double unit[2][6 * LANES] = {
-        {[0] = 1, [LANES + 1] = 1, [2 * LANES + 2] = 1, [3 * LANES + 3] = 1},
-        {[4 * LANES] = 1, [5 * LANES + 1] = 1}};
     const size_t first = model->fixed_base ? 0 : 6, dof = model->joints + first;
     ALIGNED(32) double out[6 * LANES];
-    if (first) {
-        into_frame_lanes(x, unit[0], out);
-        put_columns(out, 0, LANES, J, dof);
-        into_frame_lanes(x, unit[1], out);
-        put_columns(out, 0, 2, &J[LANES], dof);
+    /* Body 0 is the base: its lane falls on the column before the joints', which is written below. */
+    for (size_t body = 0; body < model->bodies; body += LANES) {
+        const size_t left = model->bodies - body, count = left < LANES ? left : LANES;
+        into_frame_lanes(x, work->block[body / LANES].s[0], out);
+        if (first || body)
+            put_columns(out, count, &J[first + body - 1], dof);
+        else
+            put_columns(out + 1, count - 1, J, dof);
     }
-    for (size_t n = 0; n < model->blocks; n++) {
-        const size_t body = n * LANES, from = n == 0; /* body 0 is the base */
-        const size_t to = model->bodies - body < LANES ? model->bodies - body : LANES;
-        into_frame_lanes(x, work->block[n].s[0], out);
-        put_columns(out, from, to, &J[first + body + from - 1], dof);
+    if (first) {
+        into_frame_lanes(x, model->unit[0][0], out);
+        put_columns(out, LANES, J, dof);
+        into_frame_lanes(x, model->unit[1][0], out);
+        put_columns(out, 2, &J[LANES], dof);
     }
     size_t carrier = x->body;
     for (size_t body = model->bodies - 1; body > 0; body--) {
@@ -130,7 +126,8 @@ WIDE void jacobian_wide(const ff_tree_model *model, const ff_tree_work *work, co
 
 void ff_tree_frame_jacobian(const ff_tree_model *model, const ff_tree_work *work, const ff_tree_frame *frame,
                             double *J) {
-    const placed x = place(model, work, frame);
+    placed x;
+    place(model, work, frame, &x);
     if (model->wide)
         jacobian_wide(model, work, &x, J);
     else
@@ -141,7 +138,8 @@ void ff_tree_frame_jacobian(const ff_tree_model *model, const ff_tree_work *work
  * vanishes. */
 ff_twist ff_tree_frame_bias(const ff_tree_model *model, const ff_tree_work *work,
                             const ff_tree_frame *frame) {
-    const placed x = place(model, work, frame);
+    placed x;
+    place(model, work, frame, &x);
     return into_frame(&x, carried_bias(model, work, x.body));
 }
 
@@ -151,13 +149,15 @@ static ff_vec3 at_point(ff_twist base, ff_vec3 p) {
 
 ff_vec3 ff_tree_point_velocity(const ff_tree_model *model, const ff_tree_work *work,
                                const ff_tree_frame *frame) {
-    const placed x = place(model, work, frame);
+    placed x;
+    place(model, work, frame, &x);
     return ff_mat3_apply(&work->R_base, at_point(carried_twist(model, work, x.body), x.p));
 }
 
 void ff_tree_point_jacobian(const ff_tree_model *model, const ff_tree_work *work, const ff_tree_frame *frame,
                             double *J) {
-    const placed x = place(model, work, frame);
+    placed x;
+    place(model, work, frame, &x);
     const size_t dof = ff_tree_dof(model), first = dof - model->joints;
     for (size_t k = 0; k < 3 * dof; k++)
         J[k] = 0.0;
@@ -177,7 +177,8 @@ void ff_tree_point_jacobian(const ff_tree_model *model, const ff_tree_work *work
 
 /* Acceleration of the point: v' + w' x p + w x (v + w x p) with spatial accelerations. */
 ff_vec3 ff_tree_point_bias(const ff_tree_model *model, const ff_tree_work *work, const ff_tree_frame *frame) {
-    const placed x = place(model, work, frame);
+    placed x;
+    place(model, work, frame, &x);
     const ff_twist v = carried_twist(model, work, x.body), c = carried_bias(model, work, x.body);
     return ff_mat3_apply(&work->R_base, ff_vec3_add(at_point(c, x.p), ff_vec3_cross(v.w, at_point(v, x.p))));
 }
@@ -341,10 +342,17 @@ static void carry(carried *x, const double *I, const double *v) {
 
 static carried carry_all(const ff_tree_model *model, const ff_tree_work *work) {
     carried x = {{0}, {0}, 0.0};
+    lanes four[INERTIA_SIZE];
     for (size_t i = 0; i < model->bodies; i++) {
         const double *b = lane_read(model, work, i);
         double I[INERTIA_SIZE], v[6];
-        gather(b + AT(I, 0), INERTIA_SIZE, I);
+        if (i % LANES == 0) { /* the work is not ours to fill */
+            if (work->weighed)
+                memcpy(four, work->block[i / LANES].I, sizeof four);
+            else
+                link_inertias(&model->block[i / LANES], &work->block[i / LANES], four);
+        }
+        gather(&four[0][i % LANES], INERTIA_SIZE, I);
         gather(b + AT(v, 0), 6, v);
         carry(&x, I, v);
         x.energy += model->block[i / LANES].rotor[i % LANES] * b[AT(qd, 0)] * b[AT(qd, 0)];

@@ -47,6 +47,14 @@
 #define LANES 4
 #define ALIGNED(n) _Alignas(n)
 typedef double lanes[LANES];
+/* Where gcc would take a short loop apart before it vectorises. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define WHOLE _Pragma("GCC unroll 1")
+#define UNROLLED _Pragma("GCC unroll 6")
+#else
+#define WHOLE
+#define UNROLLED
+#endif
 /* Loop over the four links of a block; the bodies are straight-line code that a compiler can vectorise. */
 #define FOR_LANES for (int l = 0; l < LANES; l++)
 
@@ -67,7 +75,7 @@ typedef struct tree_constants {
 } tree_constants;
 
 typedef struct tree_bodies {
-    /* filled by ff_tree_positions */
+    /* filled by ff_tree_positions; I when it is first needed */
     ALIGNED(32) lanes R[9]; /* inner link frame in base coordinates */
     lanes p[3];             /* [m] its origin */
     lanes s[6];             /* joint axis as a spatial vector; zero for the base */
@@ -107,24 +115,26 @@ typedef struct tree_joint {
     double viscous, coulomb;
 } tree_joint;
 
-enum { BODIES_MAX = FF_TREE_JOINTS_MAX + 1 };
+enum { BODIES_MAX = FF_TREE_JOINTS_MAX + 1, BLOCKS_MAX = (BODIES_MAX + LANES - 1) / LANES };
 
 struct ff_tree_model {
     size_t joints, bodies, rows, blocks;
     bool fixed_base;
     bool wide; /* this processor runs the 256-bit form of the loops; same operations, same bits */
     double mass;
-    size_t parent[BODIES_MAX]; /* body */
-    size_t at[BODIES_MAX];     /* where a body's lane begins in the work's blocks [double] */
-    tree_row *row;             /* [rows] */
-    tree_joint *joint;         /* [joints] */
-    tree_constants block[];    /* [blocks] */
+    size_t parent[BODIES_MAX];    /* body */
+    size_t at[BODIES_MAX];        /* where a body's lane begins in the work's blocks [double] */
+    tree_row *row;                /* [rows] */
+    tree_joint *joint;            /* [joints] */
+    ALIGNED(32) lanes unit[2][6]; /* motions of the base: four, and two */
+    tree_constants block[];       /* [blocks] */
 };
 
 struct ff_tree_work {
     ff_pose base;
     ff_mat3 R_base;
     double gravity[3];             /* base coordinates */
+    bool weighed;                  /* I holds the links' inertias at these positions */
     tree_articulated *articulated; /* [bodies] */
     tree_bodies block[];           /* [blocks] */
 };
@@ -169,8 +179,62 @@ INLINE void cross_motion(const double *v, const double *s, double *z) {
     z[5] = v[0] * s[4] - v[1] * s[3] + v[3] * s[1] - v[4] * s[0];
 }
 
+/* Inertias of four links in base coordinates. */
+INLINE void link_inertias(const tree_constants *restrict k, const tree_bodies *restrict b,
+                          lanes *restrict I) {
+    FOR_LANES {
+        const double r00 = b->R[0][l], r01 = b->R[1][l], r02 = b->R[2][l];
+        const double r10 = b->R[3][l], r11 = b->R[4][l], r12 = b->R[5][l];
+        const double r20 = b->R[6][l], r21 = b->R[7][l], r22 = b->R[8][l];
+        const double px = b->p[0][l], py = b->p[1][l], pz = b->p[2][l];
+        const double cx = k->com[0][l], cy = k->com[1][l], cz = k->com[2][l], m = k->mass[l];
+        const double x = px + r00 * cx + r01 * cy + r02 * cz;
+        const double y = py + r10 * cx + r11 * cy + r12 * cz;
+        const double z = pz + r20 * cx + r21 * cy + r22 * cz;
+        const double hx = m * x, hy = m * y, hz = m * z;
+
+        /* R J R^T; the trace gives the last diagonal entry. */
+        const double jxx = k->inertia[XX][l], jyy = k->inertia[YY][l], jzz = k->inertia[ZZ][l];
+        const double jxy = k->inertia[XY][l], jxz = k->inertia[XZ][l], jyz = k->inertia[YZ][l];
+        const double a00 = r00 * jxx + r01 * jxy + r02 * jxz;
+        const double a01 = r00 * jxy + r01 * jyy + r02 * jyz;
+        const double a02 = r00 * jxz + r01 * jyz + r02 * jzz;
+        const double a10 = r10 * jxx + r11 * jxy + r12 * jxz;
+        const double a11 = r10 * jxy + r11 * jyy + r12 * jyz;
+        const double a12 = r10 * jxz + r11 * jyz + r12 * jzz;
+        const double xx = a00 * r00 + a01 * r01 + a02 * r02;
+        const double yy = a10 * r10 + a11 * r11 + a12 * r12;
+        const double xy = a00 * r10 + a01 * r11 + a02 * r12;
+        const double xz = a00 * r20 + a01 * r21 + a02 * r22;
+        const double yz = a10 * r20 + a11 * r21 + a12 * r22;
+        const double zz = jxx + jyy + jzz - xx - yy;
+
+        const double hxx = hx * x, hyy = hy * y, hzz = hz * z;
+        I[XX][l] = xx + hyy + hzz;
+        I[YY][l] = yy + hxx + hzz;
+        I[ZZ][l] = zz + hxx + hyy;
+        I[XY][l] = xy - hx * y;
+        I[XZ][l] = xz - hx * z;
+        I[YZ][l] = yz - hy * z;
+        I[HX][l] = hx;
+        I[HY][l] = hy;
+        I[HZ][l] = hz;
+        I[MASS][l] = m;
+    }
+}
+
+/* Fills I: of the positions alone not everyone asks for it. */
+INLINE void weigh(const ff_tree_model *model, ff_tree_work *work) {
+    if (work->weighed)
+        return;
+    for (size_t n = 0; n < model->blocks; n++)
+        link_inertias(&model->block[n], &work->block[n], work->block[n].I);
+    work->weighed = true;
+}
+
 /* Sums the bodies' inertias towards the base: Ic. */
 INLINE void composite_inertias(const ff_tree_model *model, ff_tree_work *work) {
+    weigh(model, work);
     for (size_t n = 0; n < model->blocks; n++)
         memcpy(work->block[n].Ic, work->block[n].I, sizeof work->block[n].I);
     for (size_t i = model->bodies - 1; i > 0; i--) {

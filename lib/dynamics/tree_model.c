@@ -316,6 +316,8 @@ ff_status ff_tree_create(const ff_tree_config *config, void *memory, size_t byte
     model->row = (tree_row *)(void *)&model->block[model->blocks];
     model->joint = (tree_joint *)(void *)&model->row[model->rows];
 
+    for (size_t k = 0; k < 6; k++)
+        model->unit[k / LANES][k][k % LANES] = 1.0;
     for (size_t i = 0; i < model->bodies; i++)
         model->at[i] = i / LANES * (sizeof(tree_bodies) / sizeof(double)) + i % LANES;
 

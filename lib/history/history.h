@@ -70,6 +70,11 @@ static inline ff__past *ff__history_at(const ff__history *history, int body, uin
 /* ------------------------------------------------------------------------------------------------ place --
  */
 
+/* fmax is a call; b where a is not a number. */
+static inline double ff__larger(double a, double b) {
+    return a > b ? a : b;
+}
+
 /* Cavity of what lies within an angle of the axis, in material that ends at the plane of its mouth; behind
  * the apex the apex is nearest. */
 typedef struct ff__cone {
@@ -90,6 +95,11 @@ typedef struct ff__place {
     const ff__cone *cone; /* NULL: plane or turn */
 } ff__place;
 
+/* s and s' of a fixed plane. */
+static inline void ff__place_plane(const ff__place *p, const ff_rigid_state *a, double *s, double *s_dot) {
+    *s = -ff_vec3_dot(p->n, ff_vec3_add(a->position, ff_quat_rotate(a->attitude, p->r)));
+    *s_dot = -ff_vec3_dot(p->n, ff_rigid_point_velocity(a, p->r));
+}
 /* s and s' at these motions; b NULL: fixed. Not for cones. */
 void ff__place_coordinate(const ff__place *p, ff_quat start, const ff_rigid_state *a, const ff_rigid_state *b,
                           double *s, double *s_dot);
@@ -117,6 +127,10 @@ typedef struct ff__port {
  * inertial. */
 void ff__place_open(const ff_body_view *view, const ff__place *p, const ff_rigid_state *a,
                     const ff_rigid_state *b, ff_vec3 n, ff_vec3 side, ff__port *q);
+
+/* Of such a port without `side` alone. */
+double ff__place_mobility(const ff_body_view *view, const ff__place *p, const ff_rigid_state *a,
+                          const ff_rigid_state *b, const ff_vec3 *n);
 
 static inline ff_vec3 ff__place_normal(const ff__place *p, const ff_rigid_state *b) {
     return b && !p->turn ? ff_quat_rotate(b->attitude, p->n) : p->n;

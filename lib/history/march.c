@@ -58,7 +58,10 @@ static void reach(const ff__march *w, const ff__actor *z, const ff_rigid_state *
         *v = -ff_vec3_dot(*n, t.slip);
         return;
     }
-    ff__place_coordinate(&z->p, z->p.turn ? w->start[z->p.a] : a->attitude, a, b, s, v);
+    if (b || z->p.turn)
+        ff__place_coordinate(&z->p, z->p.turn ? w->start[z->p.a] : a->attitude, a, b, s, v);
+    else
+        ff__place_plane(&z->p, a, s, v);
     *n = ff__place_normal(&z->p, b);
 }
 
@@ -131,14 +134,14 @@ typedef struct give {
 } give;
 
 /* The two commonest laws without a call; the same as ff_profile_force() behind the surface. */
-static inline double law_force(const ff_profile *e, double p, double p_dot) {
-    if (e->law == 0)
+static inline double law_force(const ff_profile *e, int law, double p, double p_dot) {
+    if (law == 0)
         return e->k * p + e->c * p_dot;
-    if (e->law != FF_PROFILE_STEP)
-        return e->k * ff_profile_shape(e->law, fmax(0.0, p)) +
-               e->c * ff_profile_brake(e->law, e->depth, p) * p_dot;
-    const double q = p < e->depth ? fmax(0.0, p) / e->depth : 1.0;
-    return e->k * fmax(0.0, p) + e->c * (q * q * (3.0 - 2.0 * q)) * p_dot;
+    if (law != FF_PROFILE_STEP)
+        return e->k * ff_profile_shape(law, ff__larger(p, 0.0)) +
+               e->c * ff_profile_brake(law, e->depth, p) * p_dot;
+    const double q = p < e->depth ? ff__larger(p, 0.0) / e->depth : 1.0;
+    return e->k * ff__larger(p, 0.0) + e->c * (q * q * (3.0 - 2.0 * q)) * p_dot;
 }
 
 /* A lossless law gives back at most what it has stored, p f of its depth and force or less. Where the
@@ -147,32 +150,40 @@ static inline double law_force(const ff_profile *e, double p, double p_dot) {
 static bool is_too_stiff(const ff_profile *e, double s, double v, double bend, double mobility, double h,
                          double f_most, double u) {
     const double begin = v - 0.5 * h * bend, end = v + 0.5 * h * bend;
-    const double p = fmax(0.0, s - 0.5 * h * (v - 0.25 * h * bend) - e->x0);
-    const double speed = fmax(fabs(begin), fabs(end)) + h * mobility * f_most;
-    const double energy = speed * speed + 2.0 * mobility * p * fmax(0.0, law_force(e, p, 0.0));
+    const double p = ff__larger(s - 0.5 * h * (v - 0.25 * h * bend) - e->x0, 0.0);
+    const double speed = ff__larger(fabs(begin), fabs(end)) + h * mobility * f_most;
+    const double energy = speed * speed + 2.0 * mobility * p * ff__larger(law_force(e, e->law, p, 0.0), 0.0);
     return !((end + u) * (end + u) <= 1.1 * energy);
 }
 
 /* It stops the approach: without loss of place or gain of energy. */
 static give stopped(double v, double mobility) {
-    return (give){fmax(0.0, v) / mobility, 0.0};
+    return (give){ff__larger(v, 0.0) / mobility, 0.0};
 }
 
 /* s'' = -mobility f(s, s', t) by two steps of Runge and Kutta's fourth order. (s, v): free motion in the
- * middle of the sub-step, bend [m/s2] its curvature. The sub-step lies behind the surface as a whole. */
-static give across(const ff_profile *e, double s, double v, double bend, double mobility, double h,
-                   double f_begin, double f_end) {
-    enum { PARTS = 2 };
-    static const double tick[4] = {0.0, 0.5, 0.5, 1.0};
+ * middle of the sub-step, bend [m/s2] its curvature. The sub-step lies behind the surface as a whole. law:
+ * known to the compiler where it is the first. */
+static inline give across_by(const ff_profile *e, int law, double s, double v, double bend, double mobility,
+                             double h, double f_begin, double f_end) {
+    enum { PARTS = 2, INSTANTS = 2 * PARTS + 1 };
+    static const int instant[4] = {0, 1, 1, 2};
+    double place[INSTANTS], fast[INSTANTS],
+        beside[INSTANTS];    /* without the force; the force beside the law */
     double y = 0.0, u = 0.0; /* what the force has changed so far */
     const double part = h / PARTS;
+    for (int i = 0; i < INSTANTS; i++) {
+        const double passed = (double)i / (INSTANTS - 1), t = (passed - 0.5) * h; /* of the sub-step */
+        place[i] = s + t * (v + 0.5 * t * bend);
+        fast[i] = v + t * bend;
+        beside[i] = passed * (f_end - f_begin);
+    }
     for (int j = 0; j < PARTS; j++) {
         double slope[4], speed[4], y_i = y, u_i = u;
         for (int i = 0; i < 4; i++) {
-            const double passed = (j + tick[i]) / PARTS; /* of the sub-step */
-            const double t = (passed - 0.5) * h;
-            const double p = s + t * (v + 0.5 * t * bend) + y_i - e->x0, p_dot = v + t * bend + u_i;
-            const double f = law_force(e, p, p_dot) + f_begin + passed * (f_end - f_begin);
+            const int at = 2 * j + instant[i];
+            const double p = place[at] + y_i - e->x0, p_dot = fast[at] + u_i;
+            const double f = law_force(e, law, p, p_dot) + f_begin + beside[at];
             slope[i] = f > 0.0 ? -mobility * f : 0.0;
             speed[i] = u_i;
             const double on = i < 2 ? 0.5 * part : part;
@@ -182,9 +193,15 @@ static give across(const ff_profile *e, double s, double v, double bend, double 
         y += part / 6.0 * (speed[0] + 2.0 * (speed[1] + speed[2]) + speed[3]);
         u += part / 6.0 * (slope[0] + 2.0 * (slope[1] + slope[2]) + slope[3]);
     }
-    if (is_too_stiff(e, s, v, bend, mobility, h, fmax(fabs(f_begin), fabs(f_end)), u))
+    if (is_too_stiff(e, s, v, bend, mobility, h, ff__larger(fabs(f_begin), fabs(f_end)), u))
         return stopped(v, mobility);
     return (give){-u / mobility, (0.5 * h * u - y) / mobility};
+}
+
+static give across(const ff_profile *e, double s, double v, double bend, double mobility, double h,
+                   double f_begin, double f_end) {
+    return e->law == 0 ? across_by(e, 0, s, v, bend, mobility, h, f_begin, f_end)
+                       : across_by(e, e->law, s, v, bend, mobility, h, f_begin, f_end);
 }
 
 /* The two bodies of a place alone. */
@@ -211,11 +228,12 @@ static double kick(ff__march *w, ff__actor *z, double h, double from, double to)
             return 0.0;
         n = ff__place_normal(&z->p, b);
     }
-    ff__place_open(w->view, &z->p, a, b, n, ff_vec3_zero(), &q);
     give g = {0.5 * h * (f_begin + f_end), 0.0};
-    if (z->surface)
-        g = z->rigid ? stopped(v, q.mobility)
-                     : across(z->surface, s, v, (v - z->v) / (0.5 * h), q.mobility, h, f_begin, f_end);
+    if (z->surface) {
+        const double mobility = ff__place_mobility(w->view, &z->p, a, b, &n);
+        g = z->rigid ? stopped(v, mobility)
+                     : across(z->surface, s, v, (v - z->v) / (0.5 * h), mobility, h, f_begin, f_end);
+    }
     if (!(g.impulse > 0.0))
         return 0.0;
     /* at the instant at which all of it may act at once: then both, and their momenta, are as after it all */
@@ -297,20 +315,18 @@ static double stiffness_of(const ff_profile *surface, double mobility) {
 
 /* Sub-steps of T: at most STEPS_MAX for each cycle in it. One where no surface is reached. */
 static int steps_for(ff__march *w, double T) {
-    const double most = STEPS_MAX * fmax(1.0, ceil(T / w->cycle - 1e-9));
+    const double most = T > w->cycle ? STEPS_MAX * ceil(T / w->cycle - 1e-9) : STEPS_MAX;
     double largest = 0.0;
     for (int c = 0; c < w->acts; c++) {
         ff__actor *z = &w->act[c];
         ff_vec3 n;
         if (z->off || !z->surface || is_far(w, z, T, &n))
             continue;
-        ff__port q;
-        ff__place_open(w->view, &z->p, &w->x[z->p.a], other(w, &z->p), n, ff_vec3_zero(), &q);
-        z->mobility = q.mobility;
+        z->mobility = ff__place_mobility(w->view, &z->p, &w->x[z->p.a], other(w, &z->p), &n);
         const double step = z->mu > 0.0 ? phase_sliding : phase_step;
-        const double rate = sqrt(stiffness_of(z->surface, q.mobility) * q.mobility);
+        const double rate = sqrt(stiffness_of(z->surface, z->mobility) * z->mobility);
         z->rigid = rate * T > phase_rigid * most;
-        largest = fmax(largest, rate / step);
+        largest = ff__larger(rate / step, largest);
     }
     const double n = ceil(largest * T);
     return n < 1.0 ? 1 : n > most ? (int)most : (int)n;

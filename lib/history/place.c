@@ -9,14 +9,12 @@ void ff__place_coordinate(const ff__place *p, ff_quat start, const ff_rigid_stat
         *s_dot = -ff_vec3_dot(p->n, a->omega);
         return;
     }
-    const ff_vec3 r_w = ff_quat_rotate(a->attitude, p->r);
-    const ff_vec3 tip = ff_vec3_add(a->position, r_w);
-    const ff_vec3 v = ff_vec3_add(a->velocity, ff_quat_rotate(a->attitude, ff_vec3_cross(a->omega, p->r)));
     if (!b) {
-        *s = -ff_vec3_dot(p->n, tip);
-        *s_dot = -ff_vec3_dot(p->n, v);
+        ff__place_plane(p, a, s, s_dot);
         return;
     }
+    const ff_vec3 tip = ff_vec3_add(a->position, ff_quat_rotate(a->attitude, p->r));
+    const ff_vec3 v = ff_rigid_point_velocity(a, p->r);
     const ff_vec3 tip_b = ff_quat_unrotate(b->attitude, ff_vec3_sub(tip, b->position));
     const ff_vec3 v_b = ff_vec3_sub(ff_quat_unrotate(b->attitude, ff_vec3_sub(v, b->velocity)),
                                     ff_vec3_cross(b->omega, tip_b));
@@ -59,12 +57,17 @@ ff__touch ff__place_touch(const ff__place *p, const ff_rigid_state *a, const ff_
     return t;
 }
 
-void ff__place_open(const ff_body_view *view, const ff__place *p, const ff_rigid_state *a,
-                    const ff_rigid_state *b, ff_vec3 n, ff_vec3 side, ff__port *q) {
+static inline ff_vec3 turned_by(const ff_rigid_model *model, ff_vec3 moment) {
+    return ff__times(&model->inertia_inv, model->inertia_is_diag, moment);
+}
+
+/* To be put in place twice: of the second nothing but the mobility is computed. */
+static inline void open_port(const ff_body_view *view, const ff__place *p, const ff_rigid_state *a,
+                             const ff_rigid_state *b, ff_vec3 n, ff_vec3 side, ff__port *q) {
     const ff_rigid_model *A = &view[p->a].rigid;
     if (p->turn) {
         q->moment_a = n;
-        q->arm_a = ff_mat3_apply(&A->inertia_inv, n);
+        q->arm_a = turned_by(A, n);
         q->mobility = ff_vec3_dot(n, q->arm_a);
         q->u = ff_vec3_dot(n, a->omega);
         return;
@@ -72,7 +75,7 @@ void ff__place_open(const ff_body_view *view, const ff__place *p, const ff_rigid
     q->d_w = ff_vec3_add(n, side);
     const ff_vec3 d_a = ff_quat_unrotate(a->attitude, q->d_w);
     q->moment_a = ff_vec3_cross(p->r, d_a);
-    q->arm_a = ff_mat3_apply(&A->inertia_inv, q->moment_a);
+    q->arm_a = turned_by(A, q->moment_a);
     const double dd = ff_vec3_dot(q->d_w, q->d_w);
     q->mobility = A->mass_inv * dd + ff_vec3_dot(q->moment_a, q->arm_a);
     q->u = ff_vec3_dot(q->d_w, a->velocity) + ff_vec3_dot(q->moment_a, a->omega);
@@ -81,8 +84,20 @@ void ff__place_open(const ff_body_view *view, const ff__place *p, const ff_rigid
         const ff_vec3 tip = ff_vec3_add(a->position, ff_quat_rotate(a->attitude, p->r));
         const ff_vec3 r_b = ff_quat_unrotate(b->attitude, ff_vec3_sub(tip, b->position));
         q->moment_b = ff_vec3_cross(r_b, ff_quat_unrotate(b->attitude, q->d_w));
-        q->arm_b = ff_mat3_apply(&B->inertia_inv, q->moment_b);
+        q->arm_b = turned_by(B, q->moment_b);
         q->mobility += B->mass_inv * dd + ff_vec3_dot(q->moment_b, q->arm_b);
         q->u -= ff_vec3_dot(q->d_w, b->velocity) + ff_vec3_dot(q->moment_b, b->omega);
     }
+}
+
+void ff__place_open(const ff_body_view *view, const ff__place *p, const ff_rigid_state *a,
+                    const ff_rigid_state *b, ff_vec3 n, ff_vec3 side, ff__port *q) {
+    open_port(view, p, a, b, n, side, q);
+}
+
+double ff__place_mobility(const ff_body_view *view, const ff__place *p, const ff_rigid_state *a,
+                          const ff_rigid_state *b, const ff_vec3 *n) {
+    ff__port q;
+    open_port(view, p, a, b, *n, ff_vec3_zero(), &q);
+    return q.mobility;
 }

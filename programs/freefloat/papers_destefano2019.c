@@ -406,7 +406,7 @@ static const ff_paper_entry overall_rows[] = {
          figure, WHOLE, FIGURE(error_position)),
      DAMPED("%.4f", figure, FIGURE(error_position)), WITH_FUSED("%.5f", figure, FIGURE(error_position)),
      FF_ASSERT(FF_NEAR(PRINTED, 0.0527, 5e-4), FF_NEAR(OURS, 0.0150, 2e-4), FF_BETWEEN(FUSED, 0, 5e-4))},
-    {"VII: largest speed of one axis over that at its start", "does not increase",
+    {"VII, Fig. 22: largest speed of one axis over that at its start", "does not increase",
      FF_CELLS("%.4f", axis_speed, 0, PRINTED, OURS, IDEAL),
      FF_NUMBER("one observer for the whole wrench: %.4f; passive as a whole, and not axis by axis",
                axis_speed, WHOLE, 0),

@@ -62,6 +62,7 @@ for path in ../own.yaml /etc/hostname a/../../own.yaml a//b ''; do # a manifest 
   cp -r i j; sed -i "s|\"results\": {|&\"$path\": \"$(sha256sum < own.yaml | cut -c1-64)\",|" j/manifest.json
   expect 1 "result $path differs: recorded .*, found cannot be read" "$FREEFLOAT" verify j; rm -r j
 done
+expect 2 "^v/log.mcup: cannot be read \(No such file or directory\)" "$FREEFLOAT" replay v/log.mcup; one_line
 rm v/manifest.json
 expect 2 "has no manifest.json" "$FREEFLOAT" verify v; one_line
 expect 2 "no such run" "$FREEFLOAT" verify nobody; one_line

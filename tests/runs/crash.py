@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """crash.py FREEFLOAT LIBRARY SCENARIO COUNT SECONDS SEED [ONLY]: ends or disturbs commands, or cuts the power, at the n-th call that changes a file, at the n-th
 allocation (crash.c) or on a disk with n pages left, and looks at what is left. COUNT 0: all of them, in random order, for at most SECONDS;
-ONLY: those whose name begins so ("given, fail:12"). What is seen must be one whole run, the former or the new one, or be recognised as
+ONLY: those whose name holds it ("given, fail:12", ", cut:"). What is seen must be one whole run, the former or the new one, or be recognised as
 neither; a command that says done has done it; one that fails says why; what is continued gives the same tables."""
 import fcntl, hashlib, json, os, random, shutil, socket, subprocess, sys, time
 
@@ -350,7 +350,7 @@ for case in CASES:
     calls, memory = enumerate_faults(case, disks)
     faults += calls + (memory if not count else draw.sample(memory, min(len(memory), 200)))
 only = sys.argv[7] if len(sys.argv) > 7 else ""
-faults = [f for f in faults if ("%s, %s" % (f[0].__name__, f[1])).startswith(only)]
+faults = [f for f in faults if only in "%s, %s" % (f[0].__name__, f[1])]
 chosen = draw.sample(faults, min(count or len(faults), len(faults)))
 begun, tried = time.monotonic(), {}
 for case, crash in chosen:

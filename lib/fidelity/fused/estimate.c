@@ -197,8 +197,7 @@ static void commit(const fused_model *model, fused_state *state, fused_contact *
     const double least = fused_threshold(config, c);
     for (uint64_t i = c->row_from; i <= last; i++) {
         fused_row *const q = fused_row_of(c, i);
-        const double law =
-            channel ? ff__fused_law(channel, c, i, &z) : ff_profile_force(&c->surface, q->s, q->v);
+        const double law = channel ? ff__fused_law(channel, c, i, &z) : fused_force(&c->surface, q->s, q->v);
         q->residual =
             (law > 0.0 || q->f > least) && q->use != 2 && fused_sample_ok(state, c, i) ? q->f - law : 0.0;
     }

@@ -14,7 +14,7 @@
 enum {
     WORK = 3000,        /* what estimates and replays may spend in a cycle, in units of about twenty
                            instructions; each continues in the next cycle where it stopped */
-    WORK_FLIGHT = 9000, /* in flight: a settlement that ends late rewrites more */
+    WORK_FLIGHT = 9000, /* in flight: a settlement that ends late rewrites more; of one contact by time */
     WORK_MORE = 3000    /* further for each pair of contacts at one time: each of the two is
                            found by what is known of the other, late knowledge is wrong */
 };
@@ -79,16 +79,28 @@ static void replay_last(const fused_model *model, fused_state *state, uint64_t k
     }
 }
 
-/* Estimates and replays by what a cycle may spend, and between them the contacts that are over. */
+/* What a cycle may spend. Contacts that acted at one time are fitted together once each is settled: that
+ * cannot wait. */
+static int work_of(const fused_model *model, const fused_state *state) {
+    bool open = false, several = false;
+    int more = 0;
+    for (int c = 0; c < FUSED_CONTACTS; c++) {
+        const fused_contact *x = &state->contact[c];
+        open |= x->open;
+        several |= x->closing && x->one.judged;
+        for (int o = 0; o < FUSED_CONTACTS; o++)
+            if (fused_beside(&state->contact[o], x)) {
+                several |= x->closing;
+                more += x->open && o < c ? WORK_MORE : 0;
+            }
+    }
+    const int flight = several ? WORK_FLIGHT : fused_by_time(model->integrate.cycle, WORK_FLIGHT);
+    return more + (open || flight < WORK ? WORK : flight);
+}
+
+/* Estimates and replays, and between them the contacts that are over. */
 static void work_on(const fused_model *model, fused_state *state, uint64_t k) {
-    int work = WORK_FLIGHT;
-    for (int c = 0; c < FUSED_CONTACTS; c++)
-        if (state->contact[c].open)
-            work = WORK;
-    for (int c = 0; c < FUSED_CONTACTS; c++)
-        for (int o = 0; o < c; o++)
-            if (state->contact[c].open && fused_beside(&state->contact[o], &state->contact[c]))
-                work += WORK_MORE;
+    int work = work_of(model, state);
     ff__fused_work_on(model, state, k, &work);
     for (int c = 0; c < FUSED_CONTACTS; c++) {
         fused_contact *x = &state->contact[c];

@@ -455,10 +455,17 @@ static inline double square(double x) {
     return x * x;
 }
 
+/* What a cycle of T seconds may spend on work that can wait, of what one of 4 ms may: it is shared out by
+ * time, so that a short cycle is not filled with it. From 1.2 ms down by cycles: rows leave the history. */
+static inline int fused_by_time(double T, int work) {
+    return (int)(fmax(0.3, fmin(1.0, T / 0.004)) * work);
+}
+
 /* Rows that say something of this contact's direction and point alone. */
 typedef struct fused_reach {
     uint64_t last, last_r; /* rows shared with a later contact say nothing of this one */
     bool earlier, turning; /* an earlier contact acts beside it: a force, a torque */
+    bool only;             /* no other record is of this body */
 } fused_reach;
 
 /* The rows of an estimate side by side, as the profile wants them. */
@@ -514,6 +521,14 @@ static inline ff_vec3 fused_measured_force(fused_state *state, int a, int b, uin
 
 static inline bool fused_sample_ok(fused_state *state, const fused_contact *c, uint64_t k) {
     return fused_at(state, c->a, k)->valid && (c->b < 0 || fused_at(state, c->b, k)->valid);
+}
+
+/* ff_profile_force(), the first law without a call. */
+static inline double fused_force(const ff_profile *e, double s, double v) {
+    const double p = s - e->x0, f = e->k * p + e->c * v;
+    if (e->law)
+        return ff_profile_force(e, s, v);
+    return p > 0.0 && f > 0.0 ? f : 0.0;
 }
 
 /* Both act, or acted, at one time. */

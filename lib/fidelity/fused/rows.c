@@ -57,6 +57,24 @@ double ff__fused_share(fused_state *state, const fused_contact *c, uint64_t k) {
     return scale > 0.05 ? ff_vec3_dot(dual, F) / scale : ff_vec3_dot(own, F);
 }
 
+/* No other contact acts, or acted, on its body a. */
+static bool is_only(const fused_state *state, const fused_contact *c) {
+    for (int i = 0; i < FUSED_CONTACTS; i++) {
+        const fused_contact *o = &state->contact[i];
+        if (o != c && (o->open || o->settled) && o->a == c->a)
+            return false;
+    }
+    return true;
+}
+
+/* One on a fixed plane, with the whole force. */
+static inline void take_only(const fused_contact *c, const fused_sample *x, fused_row *to) {
+    const ff__place p = fused_contact_place(c);
+    const ff_rigid_state a = fused_row_robot(x);
+    ff__place_plane(&p, &a, &to->s, &to->v);
+    to->f = ff_vec3_dot(c->n, x->force);
+}
+
 void ff__fused_take_row(fused_state *state, fused_contact *c, uint64_t k) {
     const ff_rigid_state a = fused_row_robot(fused_at(state, c->a, k));
     ff_rigid_state b;
@@ -78,7 +96,7 @@ void ff__fused_new_row(const fused_model *model, fused_state *state, fused_conta
     row->use = 1;
     row->residual = 0.0;
     if (c->surface.valid && fused_sample_ok(state, c, k)) {
-        const double law = ff_profile_force(&c->surface, row->s, row->v);
+        const double law = fused_force(&c->surface, row->s, row->v);
         if (law > 0.0 || row->f > fused_threshold(&model->config, c))
             row->residual = row->f - law;
     }
@@ -96,7 +114,7 @@ bool ff__fused_lone(const fused_state *state, const fused_contact *c) {
 }
 
 fused_reach ff__fused_reach_of(const fused_state *state, const fused_contact *c, uint64_t k) {
-    fused_reach z = {k, k, false, false};
+    fused_reach z = {k, k, false, false, is_only(state, c)};
     for (int i = 0; i < FUSED_CONTACTS; i++) {
         const fused_contact *o = &state->contact[i];
         if (!fused_beside(o, c) || o->a != c->a)
@@ -119,11 +137,11 @@ fused_reach ff__fused_reach_of(const fused_state *state, const fused_contact *c,
 }
 
 /* The force, or torque, of row i that is this contact's alone, in the axes of its normal. */
-static ff_vec3 own_part(fused_state *state, const fused_contact *c, uint64_t i) {
+static ff_vec3 own_part(fused_state *state, const fused_contact *c, bool only, uint64_t i) {
     ff_vec3 F =
         c->torque ? ff__fused_pure_torque(state, c->a, i, c) : fused_measured_force(state, c->a, c->b, i);
     /* next to an earlier contact only the part across its normal is known to be ours */
-    for (int o = 0; o < FUSED_CONTACTS && !c->one.judged; o++) {
+    for (int o = 0; o < FUSED_CONTACTS && !only && !c->one.judged; o++) {
         const fused_contact *e = &state->contact[o];
         if (e == c || e->torque != c->torque || !fused_acts_at(e, c->a, i) || !fused_is_earlier(e, c))
             continue;
@@ -166,7 +184,7 @@ void ff__fused_add_place(const fused_config *config, fused_state *state, fused_c
         return;
     const double noise = fused_noise_of(config, c);
     if (i <= z->last) {
-        const ff_vec3 F = own_part(state, c, i);
+        const ff_vec3 F = own_part(state, c, z->only, i);
         if (ff_vec3_dot(c->n, F) > 2.0 * noise && (c->closing || z->earlier || !turns_away(c, F, noise)))
             add_square(c->sum.n, F);
     }
@@ -418,8 +436,7 @@ void ff__fused_choose_rows(const fused_model *model, fused_state *state, fused_c
         q->use = fused_sample_ok(state, c, i);
         if (!c->surface.valid)
             continue;
-        const double law =
-            channel ? ff__fused_law(channel, c, i, &z) : ff_profile_force(&c->surface, q->s, q->v);
+        const double law = channel ? ff__fused_law(channel, c, i, &z) : fused_force(&c->surface, q->s, q->v);
         if (q->v < 0.0 && ((law < 0.02 * c->force_max && q->f < over) || (afresh && q->f < weak)))
             q->use = 0;
         contact_rows += law > 0.0;
@@ -440,19 +457,24 @@ void ff__fused_take_rows(fused_state *state, fused_contact *c, uint64_t k, int *
     c->r = c->next.r;
     if (c->row < c->row_from)
         c->row = c->row_from;
+    const bool only = c->b < 0 && !c->torque && is_only(state, c);
     for (; c->row <= k && *work > 0; c->row++, *work -= WORK_ROW) {
-        ff__fused_take_row(state, c, c->row);
-        const double f = fused_row_of(c, c->row)->f;
+        const fused_sample *const x = fused_at(state, c->a, c->row);
+        fused_row *const row = fused_row_of(c, c->row);
+        if (only)
+            take_only(c, x, row);
+        else
+            ff__fused_take_row(state, c, c->row);
+        const double f = row->f, before = c->taken.last[0], last = c->taken.last[1];
         if (c->row >= c->row_from + 2) {
-            const double hi = fmax(c->taken.last[0], c->taken.last[1]),
-                         lo = fmin(c->taken.last[0], c->taken.last[1]);
-            c->taken.peak = fmax(c->taken.peak, fmax(lo, fmin(hi, f)));
+            const double hi = before > last ? before : last, lo = before > last ? last : before;
+            c->taken.peak = ff__larger(f < lo ? lo : f < hi ? f : hi, c->taken.peak);
         }
-        c->taken.last[0] = c->taken.last[1];
+        c->taken.last[0] = last;
         c->taken.last[1] = f;
         if (fused_sample_ok(state, c, c->row)) {
-            c->taken.force = fmax(c->taken.force, f);
-            c->taken.torque = fmax(c->taken.torque, ff_vec3_norm(fused_at(state, c->a, c->row)->torque));
+            c->taken.force = ff__larger(f, c->taken.force);
+            c->taken.torque = ff__larger(ff_vec3_norm(x->torque), c->taken.torque);
         }
     }
     c->n = n;

@@ -21,7 +21,7 @@ enum {
     TRIALS = 15,    /* two from a point of the grid bring what a factor of two leaves below 1e-3: room */
     DECAYS = 6,     /* parts for the tip's decay: of a fast one the first parts after the onset are shorter */
     PARTS = 24,     /* of a cycle, at most */
-    WORK_TIP = 12000,     /* of a cycle: 240 000 instructions, beside the estimates' 60 000 */
+    WORK_TIP = 12000,     /* of a cycle, by time: 240 000 instructions, beside the estimates' 60 000 */
     WORK_CLOSING = 17000, /* of one in which the settlement waits for it */
     WORK_PART = 15,       /* of one part of a cycle of one lane */
     WORK_CYCLE = 40       /* of a cycle besides */
@@ -450,7 +450,7 @@ bool ff__fused_tip_begin(const fused_model *model, fused_state *state, fused_con
 void ff__fused_tip_on(fused_state *state, uint64_t k) {
     fused_tip *z = &state->tip;
     fused_contact *const c = &state->contact[z->contact];
-    int work = c->closing ? WORK_CLOSING : WORK_TIP;
+    int work = fused_by_time(z->T, c->closing ? WORK_CLOSING : WORK_TIP);
     if (z->phase != TIP_IDLE && (!(c->open || c->closing) || c->row_from != z->from))
         z->phase = TIP_IDLE; /* cancelled, or longer than the history */
     while (work > 0 && z->phase != TIP_IDLE) {

@@ -113,6 +113,7 @@ static void test_create_memory_too_small_is_refused(void **state) {
         assert_int_equal(ff_tree_work_create(model, more, work_need, &work), FF_OK);
         ff_tree_state x;
         ff_tree_state_default(&x);
+        assert_near(x.base.q.w, 1.0, 0.0); /* a turn that is one */
         double M[13 * 13];
         ff_tree_force force = {ff_wrench_zero(), {0}};
         ff_tree_acceleration a;

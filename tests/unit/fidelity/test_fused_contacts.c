@@ -531,6 +531,26 @@ static void test_walls_are_remembered(void **unused) {
     }
 }
 
+/* A settlement whose rows leave the history ends with what is known; one that was judged as the only one is
+ * one of several again. */
+static void test_a_settlement_ends_with_its_rows(void **unused) {
+    (void)unused;
+    for (int late = 0; late < 2; late++) {
+        bench_reset(&rng, 1, 0.0, 0.0, NULL);
+        bench_rest(FUSED_RING);
+        fused_contact *c = bench_settled(0, 0, -1, 30, 60);
+        c->closing = c->one.judged = true;
+        c->one.before.surface.k = 7;
+        c->stage = TAKE;
+        c->row = 30;
+        int work = 1;
+        ff__fused_work_on(&bench_model, S, 30 + FUSED_RING - 16 + (uint64_t)late, &work);
+        assert_int_equal(c->closing, !late);
+        assert_int_equal(c->one.judged, !late);
+        assert_near(c->surface.k, late ? 7.0 : 1000.0, 0.0);
+    }
+}
+
 /* The first of several contacts of a body on the world that acted at one time is judged once more as the only
  * one, with noise and without (why 1), when all of them are settled and their rows are still held. */
 static void test_several_are_judged_as_one(void **unused) {
@@ -666,6 +686,7 @@ int main(void) {
         cmocka_unit_test(test_one_in_place_of_several),
         cmocka_unit_test(test_settled_contacts_are_swept),
         cmocka_unit_test(test_walls_are_remembered),
+        cmocka_unit_test(test_a_settlement_ends_with_its_rows),
         cmocka_unit_test(test_several_are_judged_as_one),
         cmocka_unit_test(test_two_that_were_one),
     };

@@ -599,6 +599,11 @@ static void test_joints_one_delay_ahead(void **unused) {
                                  .view = views,
                                  .base = base};
         static ff_method_out out;
+        const double right = base[1].position.x; /* a motion that is none is refused, and not kept */
+        base[1].position.x = FF_NAN;
+        assert_int_equal(ff__fused_joints_step(&bench_model, S, &in, &out), FF_ERR_NOT_FINITE);
+        assert_int_equal(S->history.count, 0);
+        base[1].position.x = right;
         assert_int_equal(ff__fused_joints_step(&bench_model, S, &in, &out), FF_OK);
         assert_true(out.has_command);
         for (int i = 0; i < 2; i++) {

@@ -619,6 +619,31 @@ static void test_rows_of_a_profile(void **unused) {
     assert_ptr_equal(ff__fused_channel(&bench_model, S, c), &bench_model.channel);
 }
 
+/* What the law leaves of the newest row, where the row says anything: with a surface, a sample, and a force
+ * by law or above the threshold. What stood in its place before does not count. */
+static void test_the_newest_row(void **unused) {
+    (void)unused;
+    for (int why = 0; why < 5; why++) {
+        bench_reset(&rng, 1, 0.1, 0.0, NULL);
+        bench_rest(20);
+        fused_contact *c = bench_settled(0, 0, -1, 5, 19);
+        c->surface = (ff_profile){.valid = why != 1, .k = 1e4, .x0 = why < 3 ? -1e-3 : 1e-3};
+        c->force_max = 3.0;
+        fused_at(S, 0, 19)->valid = why != 2;
+        fused_at(S, 0, 19)->force = ff_vec3_make(why == 3   ? 0.44
+                                                 : why == 4 ? 0.46
+                                                            : 12.0,
+                                                 0, 0); /* 4.5 x 0.1 */
+        *fused_row_of(c, 19) = (fused_row){.residual = 7.0, .use = 2};
+        ff__fused_new_row(&bench_model, S, c, 19);
+        const fused_row *q = fused_row_of(c, 19);
+        const double left[] = {12.0 - 10.0, 0.0, 0.0, 0.0, 0.46};
+        assert_near(q->residual, left[why], 1e-12);
+        assert_int_equal(q->use, 1);
+        assert_near(c->force_max, why < 3 ? 12.0 : 3.0, 1e-12);
+    }
+}
+
 int main(void) {
     ff_rng_seed(&rng, test_seed(), 83);
     const struct CMUnitTest tests[] = {
@@ -630,6 +655,7 @@ int main(void) {
         cmocka_unit_test(test_the_offset_is_learnt_in_flight),
         cmocka_unit_test(test_what_the_sensor_makes_of_a_law),
         cmocka_unit_test(test_rows_of_a_profile),
+        cmocka_unit_test(test_the_newest_row),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -587,6 +587,28 @@ static void test_several_are_left(void **unused) {
     }
 }
 
+/* A lever beyond 3 m is none: what begins there is begun elsewhere, and where nothing is left the records
+ * stay. */
+static void test_no_lever_is_longer_than_an_arm(void **unused) {
+    (void)unused;
+    for (int draw = 0; draw < 4; draw++) {
+        crowd z;
+        crowd_draw(&z, 2, 1.2, 0.2);
+        for (int j = 0; j < 2; j++)
+            z.r[j] = ff_quat_unrotate(z.q, ff_vec3_scale(draw < 2 ? 3.4 : 2.6, bench_across(&rng, z.n[j])));
+        z.rate = ff_vec3_zero();
+        crowd_play(&z, 2, 0.0, 0.0);
+        ff_rigid_model *m = &bench_model.view[0].rigid; /* large enough that forces there count as such */
+        m->inertia = ff_mat3_diag(1.5 * m->mass, 1.5 * m->mass, 1.5 * m->mass);
+        assert_true(ff__fused_join(&bench_model, S, &S->contact[0], bench_newest()));
+        ff__fused_join_on(&bench_model, S, bench_newest());
+        assert_true(draw < 2 ? S->joint.start > 0 : S->joint.start == 0);
+        crowd_finish(&z);
+        for (int c = 0; c < 2; c++)
+            assert_true(!S->contact[c].closing && ff_vec3_norm(S->contact[c].r) < 3.0);
+    }
+}
+
 /* One contact whose force or torque is not that of one is tried as several: written where they explain it
  * all, and then the body has had one contact more; otherwise its estimate goes on. */
 static void test_one_that_was_several(void **unused) {
@@ -600,7 +622,7 @@ static void test_one_that_was_several(void **unused) {
         uint64_t k = bench_newest();
         c->closing = true;
         c->next.n = c->n = z.n[0];
-        const fused_reach reach = {CROWD_TO, CROWD_TO, false, false};
+        const fused_reach reach = {.last = CROWD_TO, .last_r = CROWD_TO};
         for (uint64_t i = CROWD_FROM; i <= CROWD_TO; i++)
             ff__fused_add_place(&bench_model.config, S, c, &reach, i);
         ff__fused_find_place(&bench_model.config, S, c, &reach, CROWD_TO);
@@ -650,6 +672,7 @@ int main(void) {
         cmocka_unit_test(test_several_under_noise),
         cmocka_unit_test(test_what_is_joined),
         cmocka_unit_test(test_several_are_left),
+        cmocka_unit_test(test_no_lever_is_longer_than_an_arm),
         cmocka_unit_test(test_one_that_was_several),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 /* fused, function by function: a surface is found together with the axes that yield before it (tip.c). The
- * truth are axes in fine steps with the law's force where the tip is. */
+ * truth are axes in fine steps with the law's force where the tip is. And how an estimate waits for it and
+ * for the better of its passes. */
 #include "fused_bench.h"
 
 static ff_rng rng;
@@ -341,12 +342,96 @@ static void test_a_tip_is_given_up(void **unused) {
     }
 }
 
+/* An estimate of the settlement waits for the axes, one during a contact does not, nor asks again before it
+ * is due. */
+static void test_an_estimate_waits_for_the_tip(void **unused) {
+    (void)unused;
+    for (int why = 0; why < 4; why++) { /* open; not due; closing; closing, its last pass */
+        reach z;
+        reach_draw(&z, 0.3, 1.0);
+        fused_contact *c = reach_play(&z, 1.2, 1.0, 60);
+        c->open = why < 2;
+        c->closing = c->settled = why > 1;
+        c->end = 60;
+        c->passes = why == 2;
+        c->tip_due = why == 1 ? 61 : 60;
+        c->stage = PLACE;
+        int work = 1000000;
+        ff__fused_estimate(&bench_model, S, c, 60, bench_newest(), &work);
+        assert_int_equal(ff__fused_tip_done(S, c), why == 1 || why == 3);
+        assert_int_equal(c->stage == TIP, why == 2);
+        if (why != 2)
+            continue;
+        const int left = work;
+        ff__fused_estimate(&bench_model, S, c, 60, bench_newest(), &work);
+        assert_true(c->stage == TIP && work == left);
+        reach_finish(c);
+        work = 1;
+        ff__fused_estimate(&bench_model, S, c, 60, bench_newest(), &work);
+        assert_int_equal(c->stage, TAKE);
+    }
+}
+
+/* Gears that are known with the surface cost less than gears that are not: .006 and .04 of the same root. */
+static void test_gears_in_the_report(void **unused) {
+    (void)unused;
+    reach z;
+    reach_draw(&z, 0.3, 1.0);
+    fused_contact *c = reach_play(&z, 1.0, 1.0, 60);
+    for (int i = 0; i < 6; i++)
+        S->gears[0].C[i][i] = 0.1 / z.law.k;
+    double by[2];
+    for (int found = 0; found < 2; found++) {
+        c->tip_found = found;
+        ff__fused_fill_report(&bench_model, S, c, 60, 0, false);
+        by[found] = S->report[0].cause[FUSED_BY_GEARS];
+    }
+    assert_true(by[0] > 0.0);
+    assert_near(by[1] / by[0], 0.006 / 0.04, 1e-12);
+}
+
+/* The settlement's second pass stands unless it leaves over four times what the first one left, and three
+ * more; then all of the first is taken again. */
+static void test_the_better_pass_stands(void **unused) {
+    (void)unused;
+    for (int why = 0; why < 6; why++) {
+        bench_reset(&rng, 1, 0.0, 0.0, NULL);
+        bench_rest(60);
+        fused_contact *c = bench_settled(0, 0, -1, 20, 49);
+        for (uint64_t i = 20; i < 50; i++)
+            *fused_row_of(c, i) = (fused_row){.use = i % 3 == 0 ? 2 : 1}; /* 20 rows took part */
+        c->closing = true;
+        c->stage = COMMIT;
+        c->passes = why == 1;
+        c->next = (fused_next){.n = {{0, 1, 0}}, .r = {{0, 0, 2}}, .surface = {.valid = true, .k = 5}};
+        c->next.surface.J = 20.0 * (4.0 * 7.0 + 3.0) * (why == 0 ? 0.999 : 1.001);
+        c->first = (fused_settled){{.valid = why != 2, .k = 9}, {{0, 0, 1}}, {{3, 0, 0}}, 0.25, 7.0};
+        c->mu = 0.5;
+        c->closing = why != 3;
+        c->one.judged = why == 4;
+        int work = 1000;
+        ff__fused_estimate(&bench_model, S, c, 49, 59, &work);
+        if (why == 5) { /* what stands is the first: all of it */
+            assert_true(c->next.surface.k == 9 && c->mu == 0.25 && !c->first.surface.valid);
+            assert_vec3_near(c->next.n, ff_vec3_make(0, 0, 1), 0.0);
+            assert_vec3_near(c->next.r, ff_vec3_make(3, 0, 0), 0.0);
+            continue;
+        }
+        if (why != 4)
+            assert_true(c->next.surface.k == 5 && c->surface.k == 5 && c->mu == 0.5);
+        if (why == 1) { /* kept for the next one, with its mean */
+            assert_true(c->first.surface.k == 5 && c->first.mu == 0.5 && c->passes == 0);
+            assert_near(c->first.misfit, 31.0 * 1.001, 1e-9);
+        }
+    }
+}
+
 int main(void) {
     ff_rng_seed(&rng, test_seed(), 93);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_tip_and_its_axes),
-        cmocka_unit_test(test_where_no_tip_is_fitted),
-        cmocka_unit_test(test_a_tip_is_given_up),
+        cmocka_unit_test(test_a_tip_and_its_axes),  cmocka_unit_test(test_where_no_tip_is_fitted),
+        cmocka_unit_test(test_a_tip_is_given_up),   cmocka_unit_test(test_an_estimate_waits_for_the_tip),
+        cmocka_unit_test(test_gears_in_the_report), cmocka_unit_test(test_the_better_pass_stands),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
