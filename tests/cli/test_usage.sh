@@ -21,6 +21,10 @@ expect 2 "usage: freefloat analyze" "$FREEFLOAT" analyze
 expect 0 "usage: freefloat COMMAND" "$FREEFLOAT" --help; narrow
 [ "$("$FREEFLOAT" help run)" = "$("$FREEFLOAT" run --help)" ] || fail "help run is not run --help"
 refuse "unknown command 'compar' .did you mean 'compare'" help compar
+# the mistake that README shows is the one that is said
+sed 's/mass: 280/mass: -280/' "$FF_SOURCE_DIR/scenarios/template.yaml" > my.yaml
+said=$("$FREEFLOAT" check my.yaml 2>&1)
+grep -qxF "$said" "$FF_SOURCE_DIR/README.md" || fail "README does not say: $said"
 refuse "'lang' is not a paper reproduced here .did you mean 'lange'" papers lang
 refuse "wal.yaml:1:1: the file cannot be read: No such file or directory .did you mean 'wall.yaml'" run "$(dirname "$S")/wal.yaml"
 refuse "takes no value" run "$S" --json=yes

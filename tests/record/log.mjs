@@ -125,6 +125,10 @@ const box = markers.find((m) => m.ns === "bodies" && m.header.frame_id === "clie
 assert.deepEqual([box.type, box.action, box.color.a, box.lifetime.sec, box.frame_locked], [1, 0, 1, 0, true]);
 const trace = (7828 / 6) * (box.scale.x ** 2 + box.scale.y ** 2 + box.scale.z ** 2); // of a solid cuboid
 near(trace / (17023.3 + 124825.7 + 129112.2), 1, "inertia");
+// what is grasped, [-2.9, 0, 0], stands on a face of it, not inside
+const { orientation: q, position: p } = box.pose;
+const own = rotate({ w: q.w, x: -q.x, y: -q.y, z: -q.z }, { x: -2.9 - p.x, y: -p.y, z: -p.z });
+near(Math.max(...own.map((v, i) => Math.abs(v) / box.scale["xyz"[i]])), 0.5, "the face that is grasped");
 for (const ns of ["robots", "arm"]) assert.ok(markers.some((m) => m.ns === ns), ns);
 assert.ok(markers.filter((m) => m.ns === "arm").every((m) => m.type === 5 && m.points.length % 2 === 0));
 
