@@ -555,12 +555,14 @@ class Page {
     document.documentElement.classList.add("printing");
     setTheme("light", this, false);
     this.scene?.resize();
+    this.scene?.fit(); // another shape of picture: nothing of the motion lies outside
     this.group.drawAll();
   }
 
   afterPrint(): void {
     document.documentElement.classList.remove("printing");
     setTheme(this.before === "dark" ? "dark" : "light", this, false);
+    this.scene?.resize();
     this.group.drawAll();
   }
 
