@@ -43,7 +43,7 @@ typedef struct ff_live_touch { /* one contact as the rows show it */
     int touching, force;       /* columns */
     bool on;
     int quiet;
-    double start, peak;
+    double start, end, peak; /* [s], the first quiet row [s], [N] */
     char name[FF_COLUMN_NAME];
 } ff_live_touch;
 

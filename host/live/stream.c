@@ -117,12 +117,14 @@ static void watch_touch(ff_live *live, ff_live_touch *touch, double t) {
     }
     if (on || touch->on) {
         touch->quiet = on ? 0 : touch->quiet + 1;
+        if (touch->quiet == 1)
+            touch->end = t;
         if (force > touch->peak)
             touch->peak = force;
     }
     if (touch->on && touch->quiet == FF_LIVE_QUIET) {
         touch->on = false;
-        note(live, FF_LIVE_INFO, t, "released %s after %.3f s, maximum %.2f N", touch->name, t - touch->start,
+        note(live, FF_LIVE_INFO, t, "released %s after %.3f s, maximum %.2f N", touch->name, touch->end - touch->start,
              touch->peak);
     } else if (on) {
         touch->on = true;

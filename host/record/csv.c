@@ -39,7 +39,7 @@ ff_status ff_csv_write_line(FILE *file, int count, const double *values) {
                 return FF_ERR_IO;
             n = 0;
         }
-        if (v == 0.0)
+        if (v == 0.0 && !signbit(v)) /* most are */
             text[n++] = '0';
         else if (isfinite(v))
             n += (size_t)ff_number_shortest(v, text + n);

@@ -98,7 +98,9 @@ static ff_status add_metadata(ff_log *log, const ff_log_source *source) {
     pairs[n++] = (ff_mcap_pair){"host", host};
     pairs[n++] = (ff_mcap_pair){"name", log->scenario->name};
     pairs[n++] = (ff_mcap_pair){"file", source->path ? source->path : ""};
-    pairs[n++] = (ff_mcap_pair){"method", source->method ? source->method : ""};
+    /* what it ran under, and what the command line asked for: a replay asks for the same */
+    pairs[n++] = (ff_mcap_pair){"method", ff_scenario_method_name(log->scenario)};
+    pairs[n++] = (ff_mcap_pair){"option.method", source->method ? source->method : ""};
     const ff_method_library *library = ff_scenario_library(log->scenario);
     char settings[1024];
     if (library) { /* no version of ours says what it does */
@@ -310,7 +312,9 @@ static ff_status take_body(ff_log *log, const ff_row *row, int i) {
     status = ff_message_pose(at, frame, b->command.T, buffer, size, &used);
     if ((status = put_message(log, log->body[i].command, row->t, status, used)) != FF_OK)
         return status;
-    status = ff_message_wrench(at, name, b->measured_b, buffer, size, &used);
+    char robot[FF_NAME_SIZE + 8]; /* measured at the robot, in its axes */
+    snprintf(robot, sizeof robot, "%s/robot", name);
+    status = ff_message_wrench(at, robot, b->measured_b, buffer, size, &used);
     if ((status = put_message(log, log->body[i].wrench, row->t, status, used)) != FF_OK)
         return status;
     const ff_message_energy energy = {b->energy.kinetic, b->energy.exchanged, b->observer[0],
@@ -354,7 +358,7 @@ static ff_status take_scene(ff_log *log, const ff_row *row) {
 /* Satellites and robots in the inertial frame, and the joints of an arm. */
 static ff_status take_frames(ff_log *log, const ff_row *row) {
     const ff_scenario *s = log->scenario;
-    ff_message_transform transform[2 * FF_MAX_BODIES];
+    ff_message_transform transform[2 * FF_MAX_BODIES + 1];
     char robot[FF_MAX_BODIES][FF_NAME_SIZE + 8];
     int n = 0;
     for (int i = 0; i < s->satellites; i++) {
@@ -363,6 +367,10 @@ static ff_status take_frames(ff_log *log, const ff_row *row) {
             (ff_message_transform){"inertial", s->satellite[i].name, ff_rigid_pose(&row->body[i].satellite)};
         transform[n++] = (ff_message_transform){"inertial", robot[i], row->body[i].inertial.T};
     }
+    if (s->frame == FF_FRAME_RELATIVE) /* the frame that the robots move in, (23) */
+        transform[n++] = (ff_message_transform){
+            "inertial", "robots",
+            ff_pose_mul(row->body[0].inertial.T, ff_pose_inverse(row->body[0].robot.T))};
     size_t used;
     ff_status status = ff_message_tf(stamp(row->t), n, transform, log->buffer, log->size, &used);
     status = put_message(log, log->tf, row->t, status, used);

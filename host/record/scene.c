@@ -81,16 +81,38 @@ static bool add_mesh(drawing *d, ff_held *held, const char *frame, const char *n
     return true;
 }
 
-static void add_satellite(drawing *d, ff_held *held, const ff_satellite *s, int i) {
+/* A grasp holds the body's surface: where its place lies inside the box, the box is pushed along the axis on
+ * which it lies farthest out, until the face is there. Zero where there is none. */
+static ff_vec3 pushed(const ff_scenario *s, int body, ff_vec3 edge, ff_quat turn) {
+    for (int k = 0; k < s->contacts; k++) {
+        const ff_contact *c = &s->contact[k];
+        if (c->kind != FF_CONTACT_GRASP || c->against != body)
+            continue;
+        const ff_vec3 at = ff_quat_unrotate(turn, c->at);
+        int far = 0;
+        for (int a = 1; a < 3; a++)
+            if (fabs(at.a[a]) / edge.a[a] > fabs(at.a[far]) / edge.a[far])
+                far = a;
+        const double inside = 0.5 * edge.a[far] - fabs(at.a[far]);
+        ff_vec3 push = ff_vec3_zero();
+        push.a[far] = inside > 0.0 ? copysign(inside, -at.a[far]) : 0.0;
+        return ff_quat_rotate(turn, push);
+    }
+    return ff_vec3_zero();
+}
+
+static void add_satellite(drawing *d, const ff_scenario *scenario, int i) {
+    const ff_satellite *s = &scenario->satellite[i];
     snprintf(d->robot[i], sizeof d->robot[i], "%s/robot", s->name);
     const struct {
         const char *frame, *ns;
         const float *color;
     } is[] = {{s->name, "bodies", body_color}, {d->robot[i], "robots", robot_color}};
     for (int k = 0; k < 2; k++)
-        if (!add_mesh(d, held, is[k].frame, is[k].ns, &s->mesh, is[k].color)) {
+        if (!add_mesh(d, scenario->held, is[k].frame, is[k].ns, &s->mesh, is[k].color)) {
             ff_message_marker *m = add(d, is[k].frame, is[k].ns, FF_SHAPE_CUBE, is[k].color, 0);
             m->scale = cuboid(&s->rigid, &m->pose.q);
+            m->pose.p = pushed(scenario, i, m->scale, m->pose.q);
         }
 }
 
@@ -179,7 +201,7 @@ ff_status ff_scene_bodies(const ff_scenario *s, uint64_t time, void **bytes, siz
     if (!d)
         return FF_ERR_MEMORY;
     for (int i = 0; i < s->satellites; i++)
-        add_satellite(d, s->held, &s->satellite[i], i);
+        add_satellite(d, s, i);
     for (int i = 0; i < s->contacts; i++)
         add_contact(d, s, &s->contact[i]);
     for (int i = 0; i < s->satellites; i++)

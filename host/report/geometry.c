@@ -154,6 +154,8 @@ static void contact(ff_json *json, const ff_scenario *scenario, const ff_contact
         ff_json_number(json, "half_angle_rad", c->half_angle);
         ff_json_number(json, "depth_m", c->depth);
     }
+    if (c->kind == FF_CONTACT_GRASP)
+        ff_json_vec3(json, "at", c->at);
     if (c->kind == FF_CONTACT_STOPS)
         ff_json_vec3(json, "stop_position", c->stop_position);
     ff_json_close(json, '}');

@@ -331,6 +331,7 @@ static ff_status take(void *self, const ff_row *row) {
     if (ff_scenario_servicer(metrics->scenario) >= 0)
         take_servicer(metrics, row);
     metrics->rows++;
+    metrics->t = row->t;
     return FF_OK;
 }
 
@@ -341,9 +342,12 @@ ff_sink ff_metrics_sink(ff_metrics *metrics) {
 /* The reference's episodes have located times and peaks: take them instead of the sampled ones. */
 static void exact_episodes(ff_metrics *metrics, const ff_ideal_result *ideal) {
     metrics->episodes = 0;
-    metrics->more = ideal->contacts > FF_MAX_EPISODES;
-    for (int i = 0; i < ideal->contacts && i < FF_MAX_EPISODES; i++) {
+    metrics->more = false;
+    for (int i = 0; i < ideal->contacts && ideal->contact[i].start <= metrics->t; i++) {
         const ff_ideal_contact *x = &ideal->contact[i];
+        metrics->more = i >= FF_MAX_EPISODES;
+        if (metrics->more)
+            break;
         metrics->episode[metrics->episodes++] = (ff_episode){
             .contact = x->contact,
             .start = x->start,
@@ -407,15 +411,17 @@ void ff_metrics_finish(ff_metrics *metrics, const ff_ideal_result *ideal, ff_sta
         paired = paired && isnan(metrics->diverged[i]);
     }
     const ff_requirements *r = &scenario->requirements;
-    metrics->requirement[0] = (ff_requirement_result){"velocity_error", r->velocity_error, velocity, false};
+    metrics->requirement[0] = (ff_requirement_result){"velocity_error", r->velocity_error, velocity, true, false};
     metrics->requirement[1] =
-        (ff_requirement_result){"angular_velocity_error", r->angular_velocity_error, omega, false};
-    metrics->requirement[2] = (ff_requirement_result){"peak_force_ratio", r->peak_force_ratio, ratio, false};
+        (ff_requirement_result){"angular_velocity_error", r->angular_velocity_error, omega, true, false};
+    metrics->requirement[2] = (ff_requirement_result){"peak_force_ratio", r->peak_force_ratio, ratio, metrics->forces, false};
     /* contacts that cannot be paired are not known to be right */
     metrics->requirement[3] = (ff_requirement_result){"restitution_error", r->restitution_error,
-                                                      paired ? restitution : FF_INF, false};
+                                                      paired ? restitution : FF_INF,
+                                                      metrics->rebounds || !paired, false};
     metrics->pass = status >= 0 && ideal != NULL;
     for (int i = 0; i < FF_REQUIREMENTS; i++) {
+        metrics->requirement[i].judged = ideal != NULL && metrics->requirement[i].judged;
         metrics->requirement[i].met =
             ideal != NULL && metrics->requirement[i].value <= metrics->requirement[i].limit;
         metrics->pass = metrics->pass && metrics->requirement[i].met;

@@ -83,7 +83,8 @@ typedef struct ff_servicer_metrics {
 typedef struct ff_requirement_result {
     const char *name;
     double limit, value;
-    bool met;
+    bool judged; /* it was measured, and there was a reference; else the value says nothing */
+    bool met;    /* not broken: of what was not measured true where there was a reference */
 } ff_requirement_result;
 
 typedef struct ff_metrics {
@@ -92,6 +93,7 @@ typedef struct ff_metrics {
                    ways of robots, tracking, noise; they stay zero */
     ff_rigid_model model[FF_MAX_BODIES];
     uint64_t rows;
+    double t; /* [s] of the last row: what comes later in the reference is not the run's */
     ff_body_metrics body[FF_MAX_BODIES];
     ff_pair_metrics pair[FF_MAX_BODIES][FF_MAX_BODIES]; /* [a][b], a < b */
     ff_servicer_metrics servicer;                       /* where the scenario has an arm */
@@ -108,6 +110,7 @@ typedef struct ff_metrics {
     /* after ff_metrics_finish */
     double rebound_error[FF_MAX_BODIES], peak_force_ratio[FF_MAX_BODIES];
     bool compared;                           /* there was a reference; else nothing here is known */
+    bool forces, rebounds; /* a peak force, a change of velocity was compared with the reference's */
     double restitution_error[FF_MAX_BODIES]; /* of the approach speed */
     double diverged[FF_MAX_BODIES]; /* [s] the first contact that has no partner; FF_NAN: all are paired */
     ff_requirement_result requirement[FF_REQUIREMENTS];

@@ -182,6 +182,7 @@ static void compare_changes(ff_metrics *metrics, const meetings *run, int first,
     if (p.open || q.open || !(p.speed > 0.0) || !(q.speed > WEAK * fastest))
         return;
     const change a = change_of(metrics, body, &p), b = change_of(metrics, body, &q);
+    metrics->rebounds = true;
     note(&metrics->restitution_error[body], ff_vec3_norm(ff_vec3_sub(a.v, b.v)));
     note(&metrics->restitution_error[body], ff_vec3_norm(ff_vec3_sub(a.h, b.h)));
 }
@@ -204,8 +205,10 @@ static void diverge(pairing *p, const ff_contact *contact, double t) {
 
 static void compare_forces(pairing *p, const ff_contact *contact, double force, double right) {
     for (int j = 0; j < (contact->against >= 0 ? 2 : 1); j++)
-        if (force > 0.0 || right > 0.0) /* a torque alone (stops of rotation) has no force to compare */
+        if (force > 0.0 || right > 0.0) { /* a torque alone (stops of rotation) has no force to compare */
+            p->metrics->forces = true;
             note(&p->metrics->peak_force_ratio[j ? contact->against : contact->body], force / right);
+        }
 }
 
 /* A contact of the run without a partner. */
@@ -256,7 +259,7 @@ static void pair_cell(pairing *p, int j, double T, int begin, int end) {
         compare_forces(p, contact, e.peak, x.peak);
     }
     if (best < 0) {
-        bool covered = x.peak <= WEAK * p->strongest || x.start + T > p->ideal.last;
+        bool covered = x.peak <= WEAK * p->strongest || x.start + T > p->run.last;
         for (int n = begin - 1; n >= 0 && n > begin - NEAR && !covered; n--) {
             const meeting e = at(&p->run, n);
             covered = e.contact == x.contact && e.end + pause_of(&p->run) > x.start;
@@ -302,7 +305,7 @@ static void pair_surface(pairing *p, int c) {
 void ff_metrics_compare(ff_metrics *metrics, const ff_ideal_result *ideal) {
     const ff_scenario *s = metrics->scenario;
     pairing p = {.metrics = metrics,
-                 .run = {metrics, NULL, s, metrics->episodes, (double)s->cycles * s->cycle},
+                 .run = {metrics, NULL, s, metrics->episodes, metrics->t},
                  .ideal = {NULL, ideal, s, ideal->contacts, (double)s->cycles * s->cycle}};
     for (int j = 0; j < ideal->contacts; j++) {
         const meeting x = at(&p.ideal, j);

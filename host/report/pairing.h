@@ -7,7 +7,7 @@
 /* Velocity of the contact point of `body`, relative to `against` where there is one: state[0], state[1]. */
 ff_vec3 ff_metrics_point_velocity(const ff_contact *contact, const ff_rigid_state *state);
 
-/* Fills rebound_error, peak_force_ratio, restitution_error and diverged.
+/* Fills rebound_error, peak_force_ratio, restitution_error, diverged, forces and rebounds.
  *
  * A contact of the run is that of the reference on the same surface which begins nearest to it, where both
  * begin within T of each other and at places no farther apart than the reference's point moves in T. T is the
@@ -15,7 +15,8 @@ ff_vec3 ff_metrics_point_velocity(const ff_contact *contact, const ff_rigid_stat
  * nearest other contact on the surface, or of the flight before it, whichever is less: beyond, another
  * partner would be as good. What chatters within one partner belongs to it; a partner whose time another of
  * the run's contacts covers is not missed. Contacts of less than a twentieth of the reference's largest
- * force, and those that the end of the run may have cut off, need no partner. */
+ * force, and those that the end of the run (its last row, also where it ended early) may have cut off, need no
+ * partner. */
 void ff_metrics_compare(ff_metrics *metrics, const ff_ideal_result *ideal);
 
 #endif

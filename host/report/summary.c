@@ -408,7 +408,8 @@ char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run) {
         ff_json_open(&json, NULL, '{');
         ff_json_string(&json, "name", r->name);
         ff_json_number(&json, "limit", r->limit);
-        ff_json_number(&json, "value", r->value);
+        ff_json_number(&json, "value", r->judged ? r->value : FF_NAN);
+        ff_json_bool(&json, "judged", r->judged);
         ff_json_bool(&json, "met", r->met);
         ff_json_close(&json, '}');
     }

@@ -1,5 +1,6 @@
 #include "scenario/reader.h"
 
+#include <dirent.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -355,6 +356,25 @@ bool ff_reader_half_widths(ff_reader *r, const ff_node *node, const ff_key *key,
     return true;
 }
 
+/* The file in the same folder whose name is nearest. */
+static ff_shown nearest_file(const char *path) {
+    char folder[FF_FILE_PATH], best[256] = "";
+    const char *slash = strrchr(path, '/');
+    ff_guess guess = {.wrong = slash ? slash + 1 : path};
+    snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
+    DIR *all = opendir(folder);
+    for (const struct dirent *one; all && (one = readdir(all));) {
+        ff_guess_add(&guess, one->d_name);
+        if (guess.best == one->d_name) {
+            snprintf(best, sizeof best, "%s", one->d_name);
+            guess.best = best;
+        }
+    }
+    if (all)
+        closedir(all);
+    return ff_guess_hint(&guess);
+}
+
 ff_status ff_reader_file(ff_reader *r, ff_held *held, const char *path, const ff_held_file **file) {
     const ff_place start = {1, 1, NULL};
     char why[200] = "";
@@ -367,6 +387,6 @@ ff_status ff_reader_file(ff_reader *r, ff_held *held, const char *path, const ff
     else if (status == FF_ERR_MEMORY)
         ff_reader_fail(r, start, "no memory for the file");
     else if (status != FF_OK)
-        ff_reader_fail(r, start, "the file cannot be read: %s", why);
+        ff_reader_fail(r, start, "the file cannot be read: %s%s", why, nearest_file(path).text);
     return status == FF_ERR_ARGUMENT ? FF_ERR_IO : status == FF_ERR_SIZE ? FF_ERR_FORMAT : status;
 }

@@ -29,14 +29,17 @@ static const analysis analyses[] = {
 enum { ANALYSES = sizeof analyses / sizeof *analyses };
 
 static void usage(FILE *out) {
-    fputs("usage: freefloat analyze ANALYSIS [options]      (freefloat analyze ANALYSIS --help explains "
-          "one)\n\n",
+    fputs("usage: freefloat analyze ANALYSIS [options]\n"
+          "       (freefloat analyze ANALYSIS --help explains one)\n\n",
           out);
-    for (size_t i = 0; i < ANALYSES; i++)
-        fprintf(out, "  %-18s %s\n", analyses[i].name, analyses[i].summary);
-    fputs("\nexample: freefloat analyze contact-stability --velocity-gain 20 --position-gain 100 --bandwidth "
-          "25\n",
-          out);
+    for (size_t i = 0; i < ANALYSES; i++) {
+        char line[160];
+        snprintf(line, sizeof line, "  %-17s  %s\n", analyses[i].name, analyses[i].summary);
+        ff_cli_wrapped(out, line);
+    }
+    ff_cli_wrapped(out,
+                   "\nexample: freefloat analyze contact-stability --velocity-gain 20 --position-gain 100 "
+                   "--bandwidth 25\n");
 }
 
 int ff_cmd_analyze(int argc, char **argv) {
@@ -94,7 +97,7 @@ static void print_text(const ff_contact_stability_config *c, const ff_contact_st
         printf("stable at no inertia ratio");
     else if (isinf(r->q_high))
         printf("stable from inertia ratio %.3g on", r->q_low);
-    else if (r->q_low > 0.0 && !(lag && !known))
+    else if (r->q_low > 0.0)
         printf("stable from inertia ratio %.3g up to %.3g", r->q_low, r->q_high);
     else
         printf("stable up to inertia ratio %.3g", r->q_high);

@@ -137,6 +137,64 @@ static void refuse_option(const char *command, const ff_option *options, const c
                  ff_guess_hint(&guess).text, command);
 }
 
+enum { WIDTH = 80 };
+
+/* Where the next lines of a line that is too long begin: below what an option, a command or a label explains.
+ */
+static size_t hanging(const char *line, size_t length) {
+    const size_t margin = strspn(line, " ");
+    for (size_t i = margin + 1; margin && i + 2 < length && i < 30; i++)
+        if (line[i] == ' ' && line[i + 1] == ' ' && line[i + 2] != ' ')
+            return i + 2;
+    return strncmp(line, "usage: ", 7) == 0 ? 7 : margin < 30 ? margin : 2;
+}
+
+static void wrap_line(FILE *out, const char *line, size_t length) {
+    const size_t indent = hanging(line, length);
+    for (size_t at = 0; length > WIDTH - at;) {
+        size_t n = WIDTH - at;
+        while (n > 0 && line[n] != ' ')
+            n--;
+        if (n <= (at ? 0 : indent)) /* one long word */
+            n = strcspn(line, " ") < length ? strcspn(line + indent, " ") + indent : length;
+        if (n >= length)
+            break;
+        fprintf(out, "%.*s\n%*s", (int)n, line, (int)indent, "");
+        const size_t next = n + strspn(line + n, " ");
+        line += next;
+        length -= next;
+        at = indent;
+    }
+    fprintf(out, "%.*s\n", (int)length, line);
+}
+
+/* A line of prose that another one continues: with it, it is one paragraph. */
+static bool continues(const char *next) {
+    return *next && !strchr(" \n", *next) && strncmp(next, "exit status", 11) != 0 &&
+           strncmp(next, "example", 7) != 0;
+}
+
+void ff_cli_wrapped(FILE *out, const char *text) {
+    char prose[1024];
+    while (*text) {
+        size_t n = strcspn(text, "\n"), used = 0;
+        const bool flush = *text != ' ' && n > WIDTH;
+        const char *line = text;
+        text += n + (text[n] == '\n');
+        while (flush && continues(text) && used + n + strcspn(text, "\n") + 2 < sizeof prose) {
+            used += (size_t)snprintf(prose + used, sizeof prose - used, "%.*s ", (int)n, line);
+            line = text;
+            n = strcspn(text, "\n");
+            text += n + (text[n] == '\n');
+        }
+        if (used) {
+            n = used + (size_t)snprintf(prose + used, sizeof prose - used, "%.*s", (int)n, line);
+            line = prose;
+        }
+        wrap_line(out, line, n);
+    }
+}
+
 int ff_cli_parse(int argc, char **argv, const char *command, const char *help, const ff_option *options,
                  const char *what, const char **word, int *exit_status) {
     *exit_status = FF_EXIT_USAGE;
@@ -145,7 +203,7 @@ int ff_cli_parse(int argc, char **argv, const char *command, const char *help, c
     for (int i = 1; i < argc; i++) {
         const char *given = argv[i];
         if (strcmp(given, "--help") == 0 || strcmp(given, "-h") == 0) {
-            fputs(help, stdout);
+            ff_cli_wrapped(stdout, help);
             *exit_status = FF_EXIT_DONE;
             return 1;
         }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "live/live.h"
 #include "runs/runs.h"
@@ -36,6 +37,8 @@ typedef struct ff_option {
  */
 int ff_cli_parse(int argc, char **argv, const char *command, const char *help, const ff_option *options,
                  const char *what, const char **word, int *exit_status);
+/* Lines of a text, those of more than 80 columns broken between words. */
+void ff_cli_wrapped(FILE *out, const char *text);
 /* Says that `what` is missing; FF_EXIT_USAGE. */
 int ff_cli_missing(const char *command, const char *what);
 /* A finite number and nothing else. */

@@ -39,9 +39,13 @@ static void usage(FILE *out) {
     fputs("freefloat - makes a position-controlled robot move as a satellite floats\n\n"
           "usage: freefloat COMMAND [options]      (freefloat COMMAND --help explains one)\n\n",
           out);
-    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
-        fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].help);
-    fputs("\nexample: freefloat compare scenarios/deos-client.yaml --methods ideal,direct,tdpa\n", out);
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        char line[160];
+        snprintf(line, sizeof line, "  %-9s  %s\n", commands[i].name, commands[i].help);
+        ff_cli_wrapped(out, line);
+    }
+    ff_cli_wrapped(out,
+                   "\nexample: freefloat compare scenarios/deos-client.yaml --methods ideal,direct,tdpa\n");
 }
 
 static int run_command(int argc, char **argv) {
@@ -49,9 +53,15 @@ static int run_command(int argc, char **argv) {
         usage(stderr);
         return FF_EXIT_USAGE;
     }
-    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
+        (strcmp(argv[1], "help") == 0 && argc == 2)) {
         usage(stdout);
         return FF_EXIT_DONE;
+    }
+    char explain[] = "--help", *asked[] = {argv[0], argv[argc > 2 ? 2 : 1], explain, NULL};
+    if (strcmp(argv[1], "help") == 0) { /* help COMMAND */
+        argc = 3;
+        argv = asked;
     }
     if (strcmp(argv[1], "--version") == 0) {
         printf("freefloat %s\n", ff_version());

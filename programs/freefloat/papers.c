@@ -1,4 +1,5 @@
 #include "papers.h"
+#include "scenario/reader.h"
 
 #include <libgen.h>
 #include <limits.h>
@@ -426,9 +427,13 @@ int ff_cmd_papers(int argc, char **argv) {
         known = known || strcmp(papers[i]->key, key) == 0;
     if (!known) {
         char keys[256] = "";
-        for (size_t i = 0, n = 0; i < count; i++)
+        ff_guess guess = {.wrong = key};
+        for (size_t i = 0, n = 0; i < count; i++) {
             n += (size_t)snprintf(keys + n, sizeof keys - n, "%s%s", i ? ", " : "", papers[i]->key);
-        ff_cli_error("freefloat papers: '%s' is not a paper reproduced here; allowed: %s", key, keys);
+            ff_guess_add(&guess, papers[i]->key);
+        }
+        ff_cli_error("freefloat papers: '%s' is not a paper reproduced here%s; allowed: %s",
+                     ff_show(key).text, ff_guess_hint(&guess).text, keys);
         return FF_EXIT_USAGE;
     }
     ff_json text;

@@ -542,7 +542,8 @@ static const ff_paper_entry capture_rows[] = {
      FF_NUMBER("%.1e, %.0f", storage, RELATIVE, 0),
      FF_TEXT("<= 0, 0"),
      FF_TEXT(
-         "differences of cycles against means; delta is 0 where the velocities are, so <= is all there is"),
+         "differences of cycles against means; delta is 0 where the velocities are, so <= is all there is. "
+         "Robots that follow at once; the scenario's own are late, and W_a rises in its first 10 cycles"),
      FF_SAYS(-FF_INF, 0.01, "o"),
      FF_ASSERT(FF_SECOND(OURS, 0, 0))},
     {"(25): W_c in the approach, change [J]",

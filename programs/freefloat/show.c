@@ -143,8 +143,8 @@ static void print_servicer(const ff_session *session) {
     double motor = 0.0;
     for (int i = 0; i < satellite->arm.joints; i++)
         motor = fmax(motor, m->max_motor_torque[i]);
-    printf("on-board software (%s): %llu cycles, %llu without a good answer; the last one acted in %llu, "
-           "nothing in %llu\n",
+    printf("on-board software (%s): %llu cycles, %llu without a good answer;\n"
+           "  the last one acted in %llu, nothing in %llu\n",
            ff_obsw_kind_name((ff_obsw_kind)satellite->obsw.kind), (unsigned long long)o->steps,
            (unsigned long long)o->missed, (unsigned long long)o->held, (unsigned long long)o->zeroed);
     char text[200];
@@ -159,16 +159,16 @@ static void print_servicer(const ff_session *session) {
         }
     if (any)
         printf("\n");
-    printf("thrusters: maximum %.4g N, %.4g N m, saturated in %llu cycles; motors: maximum %.4g N m, "
-           "saturated in %llu\n",
+    printf("thrusters: maximum %.4g N, %.4g N m, saturated in %llu cycles;\n"
+           "  motors: maximum %.4g N m, saturated in %llu\n",
            m->max_force, m->max_torque, (unsigned long long)m->thrust_saturated, motor,
            (unsigned long long)m->motor_saturated);
-    printf("monitors: W_c (25) %.6g J, changed by %.2g J before contact; ", m->W_c_start, m->W_c_drift);
+    printf("monitors: W_c (25) %.6g J, changed by %.2g J before contact;\n  ", m->W_c_start, m->W_c_drift);
     if (m->W_a_cycles)
-        printf("W_a (24) rose in %llu of %llu cycles; ", (unsigned long long)m->W_a_rises,
+        printf("W_a (24) rose in %llu of %llu cycles;\n  ", (unsigned long long)m->W_a_rises,
                (unsigned long long)m->W_a_cycles);
     else
-        printf("W_a (24) not reported; ");
+        printf("W_a (24) not reported;\n  ");
     printf("port (28) %.4g J; bound (29) %.3g, above zero in %llu\n", m->port_energy, m->bound,
            (unsigned long long)m->bound_violations);
 }
@@ -233,7 +233,7 @@ void ff_show_reason(const ff_session *session, char *text, size_t size) {
     for (int i = 0; i < FF_REQUIREMENTS; i++) {
         unknown += !isfinite(r[i].value) && i < 3;
         broken += !r[i].met;
-        if (isfinite(r[i].value) &&
+        if (isfinite(r[i].value) && r[i].judged &&
             (!isfinite(r[worst].value) || r[i].value / r[i].limit > r[worst].value / r[worst].limit))
             worst = i;
     }

@@ -8,7 +8,9 @@ says() { # what, pattern, text
 base=(analyze contact-stability --velocity-gain 20 --position-gain 100)
 
 text=$("$FREEFLOAT" analyze contact-stability --velocity-gain 32 --position-gain 256 --bandwidth 60 --inertia-ratio 3.0) || fail "exit status $?"
-says sentence '^stable up to inertia ratio 7.5; your 3.0 amplifies 22.6 rad/s by 2.6$' "$text"
+says sentence '^stable from inertia ratio 1 up to 7.5; your 3.0 amplifies 22.6 rad/s by 2.6$' "$text"
+
+says band '^stable from inertia ratio 1 up to 5$' "$("$FREEFLOAT" "${base[@]}" --bandwidth 25)"
 
 json=$("$FREEFLOAT" "${base[@]}" --bandwidth 25 --inertia-ratio 4.9 --json) || fail "exit status $?"
 for key in q_critical q_low q_high growth_rate peak_transmissivity peak_frequency_radps stable; do

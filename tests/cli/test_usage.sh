@@ -5,9 +5,10 @@ set -u
 . "$FF_SOURCE_DIR/tests/expect.sh"
 S=$FF_SOURCE_DIR/scenarios/wall.yaml
 E=$FF_SOURCE_DIR/scenarios/planar-arm-emulation.yaml
+narrow() { ! awk 'length($0) > 80 && !/^warning:/' out.txt | grep . || fail "wider than 80 columns"; }
 for command in run compare papers campaign analyze rt guard facility replay export view runs verify "runs diff" "runs prune" "analyze log" "analyze workspace" "analyze delay-margin" "analyze contact-stability"; do
   # shellcheck disable=SC2086
-  expect 0 "example: " "$FREEFLOAT" $command --help
+  expect 0 "example: " "$FREEFLOAT" $command --help; narrow
   # shellcheck disable=SC2086
   expect 2 "unknown (option|analysis) '--nonsense'" "$FREEFLOAT" $command --nonsense; one_line
 done
@@ -17,6 +18,15 @@ refuse() { # PATTERN words...
   expect 2 "$pattern" "$FREEFLOAT" "$@"; one_line
 }
 expect 2 "usage: freefloat analyze" "$FREEFLOAT" analyze
+expect 0 "usage: freefloat COMMAND" "$FREEFLOAT" --help; narrow
+[ "$("$FREEFLOAT" help run)" = "$("$FREEFLOAT" run --help)" ] || fail "help run is not run --help"
+refuse "unknown command 'compar' .did you mean 'compare'" help compar
+# the mistake that README shows is the one that is said
+sed 's/mass: 280/mass: -280/' "$FF_SOURCE_DIR/scenarios/template.yaml" > my.yaml
+said=$("$FREEFLOAT" check my.yaml 2>&1)
+grep -qxF "$said" "$FF_SOURCE_DIR/README.md" || fail "README does not say: $said"
+refuse "'lang' is not a paper reproduced here .did you mean 'lange'" papers lang
+refuse "wal.yaml:1:1: the file cannot be read: No such file or directory .did you mean 'wall.yaml'" run "$(dirname "$S")/wal.yaml"
 refuse "takes no value" run "$S" --json=yes
 refuse "'xml' is not a log format; allowed: csv, mcap, mcap-plain, none" compare "$S" --log csv,xml
 refuse "needs --live" run "$S" --control
@@ -51,6 +61,7 @@ refuse "is not a log format" rt "$S" --log xml
 
 # what a run shows: on-board software and its monitors, an emulation beside its target, a page with its token
 expect 0 "on-board software \(builtin\): [0-9]+ cycles, 0 without a good answer" "$FREEFLOAT" run "$FF_SOURCE_DIR/scenarios/envisat-capture.yaml" --set time.duration=0.2 --log none --out a
+narrow
 grep -q "monitors: W_c (25)" out.txt || fail "no monitors: $(cat out.txt)"
 expect 0 "largest differences: pose [0-9.e-]+ m or rad" "$FREEFLOAT" run "$E" --set time.duration=0.05 --log none --out a
 grep -Eq "contact s +none +none" out.txt || fail "a contact in 50 ms: $(cat out.txt)"

@@ -15,6 +15,10 @@ const reader = await McapIndexedReader.Initialize({
 });
 assert.ok(reader.chunkIndexes.length > 0);
 for (const chunk of reader.chunkIndexes) assert.equal(chunk.compression, process.argv[3]);
+// the method is that of the run, though the command line named none
+const metadata = [];
+for await (const m of reader.readMetadata({ name: "freefloat" })) metadata.push(m.metadata);
+assert.deepEqual(metadata.map((m) => [m.get("method"), m.get("option.method")]), [["direct", ""]]);
 // what is not ours is as its owner defines it, field by field
 const defined = (list) => list.map(({ name, type, isArray, isConstant, value }) => [name, type, !!isArray, isConstant ? value : undefined]);
 let foreign = 0;
@@ -61,7 +65,14 @@ for (const at of rows.values()) {
     assert.equal(frame.header.frame_id, "inertial");
     assert.deepEqual([frame.transform.translation.x, frame.transform.rotation.w], [pose.position.x, pose.orientation.w]);
   }
-  assert.ok(at["/tf"].transforms.some((t) => t.child_frame_id === "servicer/robot"));
+  // every frame that a pose or a wrench names is in /tf; the robots' poses in theirs are those in the inertial frame
+  const placed = (name) => at["/tf"].transforms.find((t) => t.child_frame_id === name)?.transform;
+  for (const name of ["client", "servicer"]) {
+    assert.equal(at[`/${name}/wrench`].header.frame_id, `${name}/robot`); // measured there, in its axes
+    assert.deepEqual([at[`/${name}/robot/pose`], at[`/${name}/command/pose`]].map((m) => m.header.frame_id), ["robots", "robots"]);
+    const of = placed("robots"), own = at[`/${name}/robot/pose`].pose, is = placed(`${name}/robot`).translation;
+    rotate(of.rotation, own.position).forEach((v, i) => near(v + of.translation["xyz"[i]], is["xyz"[i]], "robot"));
+  }
   const joints = at["/servicer/joints"];
   assert.equal(joints.name.length, 7);
   assert.equal(new Set(joints.name).size, 7);
@@ -114,6 +125,10 @@ const box = markers.find((m) => m.ns === "bodies" && m.header.frame_id === "clie
 assert.deepEqual([box.type, box.action, box.color.a, box.lifetime.sec, box.frame_locked], [1, 0, 1, 0, true]);
 const trace = (7828 / 6) * (box.scale.x ** 2 + box.scale.y ** 2 + box.scale.z ** 2); // of a solid cuboid
 near(trace / (17023.3 + 124825.7 + 129112.2), 1, "inertia");
+// what is grasped, [-2.9, 0, 0], stands on a face of it, not inside
+const { orientation: q, position: p } = box.pose;
+const own = rotate({ w: q.w, x: -q.x, y: -q.y, z: -q.z }, { x: -2.9 - p.x, y: -p.y, z: -p.z });
+near(Math.max(...own.map((v, i) => Math.abs(v) / box.scale["xyz"[i]])), 0.5, "the face that is grasped");
 for (const ns of ["robots", "arm"]) assert.ok(markers.some((m) => m.ns === ns), ns);
 assert.ok(markers.filter((m) => m.ns === "arm").every((m) => m.type === 5 && m.points.length % 2 === 0));
 

@@ -357,6 +357,16 @@ async function onDevices(out, ...more) {
   return {...(await serve("rt", floating, "--live", "127.0.0.1:0", "--out", join(scratch, out), ...ports, ...more)), facility};
 }
 
+await check("view: a run that ended in FAULT says so first, before and at its end", async () => {
+  const out = join(scratch, "fault");
+  const made = spawn(freefloat, ["run", deos, "--method", "fused", "--set", "satellites.client.safety={force: 14.8}", "--quiet", "--out", out], {stdio: "ignore"});
+  assert.equal(await new Promise((done) => made.on("exit", done)), 1);
+  const s = await serve("view", out, "--live", "127.0.0.1:0", "--quiet");
+  const page = await open(s.url, plain);
+  await until(page, () => /^(Fault later: a|A)t 2\.044 s: FAULT, FORCE: the contact force is too large/.test(document.querySelector(".reason").textContent) && !/\bgood\b/.test(document.querySelector(".live-state").className));
+  await until(page, () => document.querySelector(".word").textContent === "Fault" && /^At 2\.044 s: FAULT, FORCE/.test(document.querySelector(".reason").textContent) && /\bbad\b/.test(document.querySelector(".live-state").className), null, 60);
+});
+
 await check("rt: limits with the distance to a trip, state in words, timing; no foreign request; a facility that dies is a fault, in words", async () => {
   const s = await onDevices("rt-show", "--silence", "3");
   const page = await open(s.url);
@@ -380,9 +390,13 @@ await check("rt: limits with the distance to a trip, state in words, timing; no 
   await until(page, (before) => window.freefloat.picture() !== before, first, 30);
   assert.deepEqual(own(page, s.url), []);
   assert.deepEqual(page.troubles, []);
+  assert.ok(await page.getByRole("button", {name: "Retreat"}).isEnabled());
   s.facility.kill("SIGKILL");
   await until(page, () => window.freefloat.events().some((e) => e.level === "alarm" && /^SILENT: the robot has fallen silent/.test(e.text)), null, 25);
   await until(page, () => document.querySelector(".word").textContent === "Fault" && /^SILENT: the robot has fallen silent/.test(document.querySelector(".reason").textContent), null, 25);
+  // The trip stands where the nearest limit stood, and nothing retreats any more.
+  await until(page, () => /^Tripped: SILENT: the robot has fallen silent/.test(document.querySelector(".nearest").textContent));
+  assert.ok(await page.getByRole("button", {name: "Retreat"}).isDisabled(), "retreat is offered after a fault");
   // The banner says the cause first; the page stays with the files of the run until it is ended there.
   await until(page, () => /^SILENT: the robot has fallen silent/i.test(document.querySelector(".reason").textContent) && document.querySelectorAll(".files a").length === 2, null, 25);
   const files = await page.evaluate(() => Promise.all([...document.querySelectorAll(".files a")].map(async (a) => (await (await fetch(a.href)).text()).slice(0, 200))));

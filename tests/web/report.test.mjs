@@ -357,6 +357,25 @@ await check("not judged without a requirement; rounding beside a limit is 0", as
   await page.close();
 });
 
+await check("what was not measured is not judged; diverged is said with its time, and ends the comparison with the ideal's contacts", async () => {
+  changed("single", "unmeasured", (runs) => Object.assign(runs[0].summary, {verdict: "pass", requirements: [{name: "velocity_error", limit: 0.01, value: 0.001, judged: true, met: true}, {name: "restitution_error", limit: 0.05, value: null, judged: false, met: true}]}));
+  let page = await open("unmeasured", plain);
+  assert.match(await page.locator("table.requirements tr", {hasText: "Restitution"}).innerText(), /–\s+0\.05\s+not judged/);
+  assert.match(await page.locator(".verdict .reason").innerText(), /restitution error not judged/);
+  await page.close();
+  page = await open("compared/report", plain);
+  const direct = page.locator("table.ranking tr", {hasText: "direct"});
+  const since = JSON.parse(readFileSync(join(samples, "compared", "direct", "summary.json"), "utf8")).satellites.client.error_vs_ideal.diverged_s;
+  const shown = Number(/diverged at ([\d.]+)\ss/.exec(await direct.innerText())[1]);
+  assert.ok(Math.abs(shown - since) <= 0.005, `${shown}`);
+  await page.locator("#run").selectOption({label: "direct"});
+  assert.match(await page.locator("table.requirements").innerText(), /not met, diverged at/);
+  assert.match(await page.locator("table.requirements").innerText(), /not met, exceeded from|not met, peak at/);
+  const rows = await page.locator("table.contacts tbody tr").evaluateAll((all) => all.map((r) => [Number(r.querySelector("[data-head='Start (s)']").textContent), r.querySelector("[data-head='Ideal restitution']").textContent]));
+  for (const [start, ideal] of rows) assert.equal(ideal === "–", start >= since, `${start}: ${ideal}`);
+  await page.close();
+});
+
 await check("compare: distance from the ideal, ties told as ties; an outlier does not set the scale and is marked", async () => {
   const met = (ratio, error) => [{name: "velocity_error", limit: 0.01, value: error, met: error <= 0.01}, {name: "peak_force_ratio", limit: 1.2, value: ratio, met: ratio <= 1.2}];
   changed("compare", "ties", (runs) => runs.forEach((r, i) => Object.assign(r.summary, {requirements: met([0.7, 1.000000007, 0.999986][i], [1e-7, 0, 2e-9][i]), verdict: "pass"})));

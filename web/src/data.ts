@@ -36,6 +36,8 @@ export interface Requirement {
   name: string;
   limit: number | null;
   value: number | null;
+  /** false: nothing was measured (no contact, none that ended), or there was no reference. */
+  judged?: boolean;
   met: boolean;
 }
 

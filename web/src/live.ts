@@ -7,6 +7,7 @@ import {plans} from "./plans";
 import {PlotGroup, type Line, type Panel} from "./plots";
 import {Scene} from "./scene";
 import {LiveTable} from "./table";
+import {ending} from "./verdict";
 
 const WINDOWS = [5, 10, 20, 60];
 const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
@@ -98,6 +99,7 @@ class Page {
   private readonly ledger = h("div", {class: "ledger"});
   private readonly grid = h("div", {class: "grid live-grid"});
   private readonly holdButton = h("button", {type: "button", class: "act"}, "Hold");
+  private readonly retreatButton = h("button", {type: "button", class: "act", title: "Hold; held and pushed: out of the contact once more, by 5 mm at most"}, "Retreat");
   private readonly files = h("p", {class: "files"});
   private readonly followButton = h("button", {type: "button", class: "quiet small", hidden: true, click: () => this.follow()}, "Follow");
   private readonly slider = h("input", {type: "range", class: "slider", "aria-label": "Time"});
@@ -189,7 +191,8 @@ class Page {
       }
       this.holdButton.onclick = () => this.hold();
       if (can("hold")) actions.append(this.holdButton);
-      if (can("retreat")) actions.append(h("button", {type: "button", class: "act", title: "Hold; held and pushed: out of the contact once more, by 5 mm at most", click: () => this.order("retreat")}, "Retreat"));
+      this.retreatButton.onclick = () => void this.order("retreat");
+      if (can("retreat")) actions.append(this.retreatButton);
       if (can("stop")) actions.append(h("button", {type: "button", class: "act stop", click: () => this.order("stop")}, "Stop"));
     }
     this.state.replaceChildren(this.sign, this.state.querySelector(".what")!, h("div", {class: "state-side"}, hello.mode === "view" ? "" : this.clock, actions));
@@ -518,6 +521,14 @@ class Page {
         if (this.phase === "fault") reason = `${cause ? sentence(cause.text) : "The events say why"}. ${alarms.length ? alarmText : ""}`.trim();
         level = this.phase === "fault" ? "bad" : this.phase === "held" && !view ? "warn" : "calm";
       }
+      // A recorded run that ended before its time says so first, at every instant of it.
+      const ended = view && this.summary ? ending({summary: this.summary}) : null;
+      if (ended) {
+        const last = this.phase === "ended" || this.now() >= (this.summary!.safety?.time_s ?? Infinity);
+        if (last) word = ended.word;
+        reason = `${last ? sentence(ended.text) : `${ended.word} later: ${ended.text}`}. ${last ? "" : reason}`.trim();
+        level = last ? "bad" : "warn";
+      }
     }
     if (this.word.textContent !== word) this.word.textContent = word;
     this.reason.textContent = this.status?.state && this.link.open ? (this.phase === "fault" ? `${reason} State ${this.status.state}.` : `State ${this.status.state}. ${reason}`) : reason;
@@ -533,10 +544,12 @@ class Page {
     // On devices nothing resumes: a new run is armed at the console.
     const resumes = hello?.open.includes("resume") || hello?.guarded.includes("resume");
     this.holdButton.textContent = this.phase === "held" && resumes ? "Continue" : "Hold";
+    this.retreatButton.disabled = over || this.status?.state === "END";
     this.holdButton.disabled = over || (this.phase === "held" && !resumes);
     const playing = this.phase === "running";
     this.playButton.textContent = playing ? "❚❚" : "▶";
     this.playButton.setAttribute("aria-label", playing ? "Pause" : "Play");
+    if (this.phase === "fault") this.showNearest();
     this.showTiming(age);
   }
 
@@ -622,6 +635,13 @@ class Page {
 
   /** The limit that would trip first, in words. */
   private showNearest(): void {
+    // Behind a trip the bars show a robot at rest, or one that says nothing any more: the trip itself counts.
+    const tripped = this.phase === "fault" ? this.cause()?.text : undefined;
+    if (tripped) {
+      const text = `Tripped: ${tripped}. The bars show what came last.`;
+      if (this.nearest.textContent !== text) this.nearest.textContent = text;
+      return;
+    }
     const trips = this.bars.filter((b) => b.trips && b.now / b.limit > 0);
     if (!trips.length) return this.nearest.replaceChildren();
     const bar = trips.reduce((a, b) => (b.now / b.limit > a.now / a.limit ? b : a));

@@ -7,7 +7,7 @@ import {emulationPlans, plans, type PlotPlan, type Quantity} from "./plans";
 import {Scene} from "./scene";
 import {levelSentence, readLog} from "./rawlog";
 import {StudyPage, type Study} from "./study";
-import {brokenAt, energySentence, isReference, isValid, rank, UNITS, verdict} from "./verdict";
+import {brokenAt, divergedAt, energySentence, isJudged, isReference, isValid, rank, UNITS, verdict} from "./verdict";
 
 const LEGEND = 8; // lines of one plot that can still be told apart
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10];
@@ -86,13 +86,13 @@ class Page {
     const names = ties.map((o) => o.run.label);
     const who = names.length > 1 ? `are ${names.slice(0, -1).join(", ")} and ${names[names.length - 1]}, equal to a thousandth of the limits` : `is ${names[0]}`;
     const text = `${valid.length ? "Best" : "Nearest"} ${who}${names.length > 1 ? `; ${names[0]}` : ""}: ${v.sentence}`;
-    return this.verdictBox(valid.length > 0 ? "good" : "bad", word, text, "", v.when);
+    return this.verdictBox(valid.length === judged.length ? "good" : valid.length > 0 ? "part" : "bad", word, text, "", v.when);
   }
 
-  private verdictBox(mood: "good" | "bad" | "calm", word: string, text: string, second: string, when: number | null): HTMLElement {
+  private verdictBox(mood: "good" | "part" | "bad" | "calm", word: string, text: string, second: string, when: number | null): HTMLElement {
     return h(
-      "section", {class: `verdict ${mood}`, "aria-label": "Verdict", "data-verdict": {good: "pass", bad: "fail", calm: "none"}[mood]},
-      h("span", {class: "sign", "aria-hidden": "true"}, {good: "✓", bad: "✕", calm: "–"}[mood]),
+      "section", {class: `verdict ${mood === "part" ? "warn" : mood}`, "aria-label": "Verdict", "data-verdict": {good: "pass", part: "part", bad: "fail", calm: "none"}[mood]},
+      h("span", {class: "sign", "aria-hidden": "true"}, {good: "✓", part: "!", bad: "✕", calm: "–"}[mood]),
       h("div", {},
         h("p", {class: "word"}, word),
         h("p", {class: "reason"}, text),
@@ -128,7 +128,9 @@ class Page {
       isReference(run) ? {text: "reference", className: "soft"} : {text: "", node: mark(isValid(run), isValid(run) ? "valid" : "not valid")},
       ...names.map((n): Cell => {
         const r = run.summary.requirements?.find((x) => x.name === n);
-        return {text: number(r ? relevant(r.value, r.limit) : undefined), className: r && !r.met ? "over" : ""};
+        const diverged = n === "restitution_error" && r?.value === null && divergedAt(run) !== null;
+        const text = r && !isJudged(r) ? "not judged" : diverged ? `diverged at ${seconds(divergedAt(run)!)}` : number(r ? relevant(r.value, r.limit) : undefined);
+        return {text, className: r && !isJudged(r) ? "soft" : r && !r.met ? "over" : ""};
       }),
       Number.isFinite(used) ? `${used < 1e-6 ? "0" : number(100 * used)} %` : "∞",
       number(worstObserver(run)),
@@ -174,16 +176,20 @@ class Page {
   private requirements(run: Run): HTMLElement {
     const list = run.summary.requirements ?? [];
     const rows = list.map((r): (string | Cell)[] => {
+      const limit = UNITS[r.name] ? `${exact(r.limit)}\u00a0${UNITS[r.name]}` : exact(r.limit);
+      if (!isJudged(r)) return [sentence(words(r.name)), {text: "–", className: "soft"}, limit, "", {text: "not judged: nothing was measured", className: "soft"}];
+      const since = r.name === "restitution_error" && r.value === null ? divergedAt(run) : null;
       const share = r.value === null || !r.limit ? Infinity : r.value / r.limit;
       const bar = h("div", {class: `bar ${r.met ? "good" : "bad"}`, role: "img", "aria-label": `${Number.isFinite(share) ? Math.round(100 * share) : "more than 100"} percent of the limit`}, h("i", {}), h("b", {}));
       (bar.firstChild as HTMLElement).style.width = `${Math.min(100, (100 * share) / 1.5)}%`;
-      const t = r.met ? null : brokenAt(run, r);
+      const t = r.met || since !== null ? null : brokenAt(run, r);
+      const when = since !== null ? `diverged at ${seconds(since)}` : t === null ? null : `${r.name === "peak_force_ratio" ? "peak at" : "exceeded from"} ${seconds(t)}`;
       return [
         {text: sentence(words(r.name))},
         {text: number(relevant(r.value, r.limit)), className: r.met ? "" : "over"},
-        UNITS[r.name] ? `${exact(r.limit)}\u00a0${UNITS[r.name]}` : exact(r.limit),
+        limit,
         {text: "", node: bar},
-        {text: "", node: h("span", {}, mark(r.met, r.met ? "met" : "not met"), t !== null ? h("span", {class: "soft"}, ` ${seconds(t)}`) : null)},
+        {text: "", node: h("span", {}, mark(r.met, r.met ? "met" : "not met"), when !== null ? h("span", {class: "soft"}, `, ${when}`) : null)},
       ];
     });
     return section("Requirements", "", htmlTable("Requirements", ["Requirement", "#Value", "#Limit", "Share of the limit", ""], rows, "requirements"));
@@ -233,7 +239,8 @@ class Page {
     const LIMIT = 200;
     // Of the ideal motion itself where it is one of the runs: its contact of the same name and number.
     const ideal = this.report.runs.find((r) => r !== run && isReference(r));
-    const idealOf = (c: Contact, nth: number): number | null =>
+    const since = divergedAt(run) ?? Infinity; // from here on contacts of the same number are different contacts
+    const idealOf = (c: Contact, nth: number): number | null => c.start_s >= since ? null :
       ideal?.contacts.filter((o) => o.name === c.name && o.satellite === c.satellite)[nth]?.restitution ?? null;
     const seen = new Map<string, number>();
     // Each column: head, text of a contact. Those that hold nothing in any row are left out.
@@ -243,7 +250,7 @@ class Page {
       ["#Start (s)", (c) => c.start_s.toFixed(3)],
       ["#Lasts (s)", (c) => (c.end_s === null ? "open" : (c.end_s - c.start_s).toFixed(3))],
       ["#Speed before (m/s)", (c) => number(c.speed_before_mps, 4)],
-      ["#Speed after (m/s)", (c) => number(c.speed_after_mps, 4)],
+      ["#Speed after (m/s)", (c) => (c.end_s === null ? "–" : number(c.speed_after_mps, 4))],
       ["#Restitution", (c) => decimals(c.restitution ?? null)],
       ["#Ideal restitution", (c, nth) => decimals(idealOf(c, nth))],
       ["#Peak force (N)", (c) => number(c.peak_force_N, 4)],
@@ -262,8 +269,8 @@ class Page {
       {text: String(i + 1), node: h("button", {type: "button", class: "link", "aria-label": `Show contact ${i + 1}`, click: () => this.lookContact(run, i)}, String(i + 1))},
       ...row.filter((_t, k) => kept[k]),
     ]);
-    const more = run.contacts.length > LIMIT ? ` The first ${LIMIT} of ${run.contacts.length} are listed.` : "";
-    const all: HTMLElement | null = rows.length > 6 ? h("button", {type: "button", class: "quiet small more", click: () => (s.classList.add("all"), all!.remove())}, `Show all ${rows.length}`) : null;
+    const more = (run.contacts.length > LIMIT ? ` The first ${LIMIT} of ${run.contacts.length} are listed.` : "") + (since < Infinity ? ` The trajectories have diverged at ${seconds(since)}: later contacts have no partner in the ideal motion.` : "");
+    const all: HTMLElement | null = rows.length > 6 ? h("button", {type: "button", class: `quiet small more${rows.length > 10 ? "" : " few"}`, click: () => (s.classList.add("all"), all!.remove())}, `Show all ${rows.length}`) : null;
     const s = section("Contacts", `Speeds are those of the centre of mass; restitution is that of the speed along the normal at the touching point, of both bodies where two touch.${more}`, htmlTable("Contacts", heads, rows, "contacts"), ...(all ? [all] : []));
     return s;
   }
@@ -548,12 +555,14 @@ class Page {
     document.documentElement.classList.add("printing");
     setTheme("light", this, false);
     this.scene?.resize();
+    this.scene?.fit(); // another shape of picture: nothing of the motion lies outside
     this.group.drawAll();
   }
 
   afterPrint(): void {
     document.documentElement.classList.remove("printing");
     setTheme(this.before === "dark" ? "dark" : "light", this, false);
+    this.scene?.resize();
     this.group.drawAll();
   }
 

@@ -259,6 +259,15 @@ export class Scene {
       new Vector3(axes[0]![0], axes[1]![0], axes[2]![0]), new Vector3(axes[0]![1], axes[1]![1], axes[2]![1]), new Vector3(axes[0]![2], axes[1]![2], axes[2]![2]));
     if (basis.determinant() < 0) basis.scale(new Vector3(1, 1, -1));
     const turn = new Quaternion().setFromRotationMatrix(basis);
+    // A grasp holds the body's surface: a box that would hold its place inside is pushed until its face is there.
+    const push = new Vector3();
+    const held = contacts.find((k) => k.kind === "grasp" && k.against === name && k.at);
+    if (held) {
+      const at = vector(held.at).applyQuaternion(turn.clone().invert()).toArray();
+      const out = at.map((x, k) => Math.abs(x) / [a, b, c][k]!);
+      const far = out.indexOf(Math.max(...out));
+      push.setComponent(far, -Math.sign(at[far]!) * Math.max(0, (0.5 - out[far]!) * [a, b, c][far]!)).applyQuaternion(turn);
+    }
     const mesh = meshOf(info);
     const box = mesh ?? new BoxGeometry(a, b, c);
     const edges = new EdgesGeometry(box, mesh ? 25 : 1);
@@ -271,6 +280,7 @@ export class Scene {
       const group = new Group();
       const inner = new Group();
       inner.quaternion.copy(turn);
+      if (!mesh) inner.position.copy(push);
       if (solid) {
         inner.add(new Mesh(box, new MeshLambertMaterial({color: colour("body"), transparent: true, opacity: 0.92, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1})));
         inner.add(new LineSegments(edges, new LineBasicMaterial({color: colour("ink"), transparent: true, opacity: 0.55})));

@@ -1,5 +1,5 @@
 // The verdict in one sentence, with its numbers, reason and time.
-import {firstAbove, largest, satelliteNames, type Contact, type Requirement, type Run} from "./data";
+import {firstAbove, largest, satelliteNames, type Contact, type Requirement, type Run, type Summary} from "./data";
 import {exact, quantity, relevant, seconds, words} from "./format";
 
 export const UNITS: Record<string, string> = {velocity_error: "m/s", angular_velocity_error: "rad/s", position_error: "m", attitude_error: "rad", peak_force_ratio: "", restitution_error: ""};
@@ -18,10 +18,19 @@ export interface Verdict {
 
 
 /** What ended a run before its time; null: nothing did. */
-export function ending(run: Run): {word: Word; text: string} | null {
+export function ending(run: {summary: Summary}): {word: Word; text: string} | null {
   const {status, safety} = run.summary;
   if (!status || status === "done" || status === "FF_OK") return null;
   return {word: safety?.cause === "OPERATOR" ? "Stopped" : safety?.state === "FAULT" || safety?.state === "HOLD" ? "Fault" : "Failed", text: status};
+}
+
+/** Whether a requirement was measured at all: a contact that never opens has no restitution. */
+export const isJudged = (r: Requirement): boolean => r.judged !== false;
+
+/** When the first contact without a partner in the ideal motion began, of all satellites; null: all are paired. */
+export function divergedAt(run: Run): number | null {
+  const all = Object.values(run.summary.satellites ?? {}).flatMap((s) => s.error_vs_ideal?.diverged_s ?? []);
+  return all.length ? Math.min(...all) : null;
 }
 
 export const isValid = (run: Run): boolean => run.summary.verdict === "pass";
@@ -72,16 +81,17 @@ export function verdict(run: Run): Verdict {
   const ended = ending(run);
   if (valid && requirements.length === 0) return {valid, judged: false, word: "Not judged", sentence: "the scenario sets no requirement.", when: null};
   if (valid) {
-    const parts = requirements.map((r) => `${words(r.name)} ${measure(r)} of ${limit(r)} allowed`);
+    const parts = requirements.map((r) => (isJudged(r) ? `${words(r.name)} ${measure(r)} of ${limit(r)} allowed` : `${words(r.name)} not judged`));
     return {valid, judged: true, word: "Valid", sentence: `${parts.join(", ")}.`, when: null};
   }
-  const broken = requirements.filter((r) => !r.met);
+  const broken = requirements.filter((r) => !r.met && isJudged(r));
+  const since = divergedAt(run);
   let when: number | null = null;
   const parts = broken.map((r) => {
     const t = brokenAt(run, r);
     if (t !== null) when = Math.min(when ?? Infinity, t);
     const place = t === null ? "" : where(run.contacts, t);
-    if (r.value === null && r.name === "restitution_error") return "contacts cannot be paired with the ideal run's: the trajectories have diverged";
+    if (r.value === null && r.name === "restitution_error") return "contacts cannot be paired with the ideal run's: the trajectories have diverged" + (since === null ? "" : ` at ${seconds(since)}`);
     if (r.value === null) return `the ${words(r.name)} is not finite: the motion diverged`;
     const ratio = r.name === "peak_force_ratio";
     return `the ${words(r.name)} reached ${measure(r)}, the limit is ${limit(r)}${t === null ? "" : `; ${ratio ? "the peak was at" : "first exceeded at"} ${seconds(t)}${place ? `, ${place}` : ""}`}`;
@@ -111,6 +121,7 @@ const TIE = 1e-3;
 /** How far a run is from the ideal, in shares of the limits: the largest of all. A force ratio below one is as far away as one above. */
 export function distance(run: Run): number {
   const share = (r: Requirement): number => {
+    if (!isJudged(r)) return 0;
     if (r.value === null || r.limit === null || !(r.limit > 0)) return Infinity;
     return r.name === "peak_force_ratio" && r.limit > 1 ? Math.abs(r.value - 1) / (r.limit - 1) : Math.abs(r.value) / r.limit;
   };

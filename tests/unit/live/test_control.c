@@ -224,8 +224,8 @@ static void test_rows_become_frames_and_events(void **state) {
     assert_int_equal(page.noted, 9);
     assert_note(5, FF_LIVE_INFO, "contact at wall");
     assert_note(6, FF_LIVE_INFO, "contact at plate");
-    assert_note(7, FF_LIVE_INFO, "released wall after 0.900 s, maximum 9.00 N");
-    assert_note(8, FF_LIVE_INFO, "released plate after 0.900 s, maximum 0.00 N");
+    assert_note(7, FF_LIVE_INFO, "released wall after 0.500 s, maximum 9.00 N");
+    assert_note(8, FF_LIVE_INFO, "released plate after 0.500 s, maximum 0.00 N");
     free_stream();
 }
 

@@ -477,13 +477,13 @@ static void test_a_table_that_is_none_is_refused(void **state) {
 static void test_names_in_csv_are_quoted(void **state) {
     (void)state;
     char name[4][FF_COLUMN_NAME] = {"t [s]", "a,b", "say \"hi\"", "two\nlines"};
-    const double values[] = {0.1, FF_NAN, 0.0, -1e-300};
+    const double values[] = {0.0, FF_NAN, -0.0, -1e-300}; /* the sign of a zero, too */
     FILE *file = fopen(in_folder("quoted.csv"), "w");
     assert_int_equal(ff_csv_write_header(file, 4, name), FF_OK);
     assert_int_equal(ff_csv_write_line(file, 4, values), FF_OK);
     fclose(file);
     char *csv = get_file(in_folder("quoted.csv"));
-    assert_string_equal(csv, "t [s],\"a,b\",\"say \"\"hi\"\"\",\"two lines\"\n0.1,,0,-1e-300\n");
+    assert_string_equal(csv, "t [s],\"a,b\",\"say \"\"hi\"\"\",\"two lines\"\n0,,-0,-1e-300\n");
     free(csv);
     file = fopen("/dev/full", "w");
     setvbuf(file, NULL, _IONBF, 0);

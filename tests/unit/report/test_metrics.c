@@ -201,6 +201,7 @@ static void test_more_contacts_than_are_listed_are_said(void **state) {
         contact[i] = (ff_ideal_contact){.start = i, .end = i + 0.5, .peak_force = 7.0};
     contact[0].after[0].velocity = ff_vec3_make(0, 0.3, 0);
     metrics.more = false;
+    metrics.t = FF_MAX_EPISODES + 1.0;
     ff_metrics_finish(&metrics, &ideal, FF_OK);
     assert_true(metrics.more);
     assert_int_equal(metrics.episodes, FF_MAX_EPISODES);

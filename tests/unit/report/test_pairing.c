@@ -34,6 +34,7 @@ static void fresh(void) {
         assert_int_equal(ff_metrics_init(&scenario, &metrics), FF_OK);
     for (int c = 0; c < FF_MAX_CONTACTS; c++)
         metrics.open[c] = -1;
+    metrics.t = 10.0;
     ideal = (ff_ideal_result){.bodies = 2, .contact = partner};
 }
 
@@ -134,6 +135,37 @@ static void test_what_needs_no_partner(void **state) {
     right(0, 1, 1.2, 100, 0.08);
     found(0, 1, 1.2, 100, 0.08), found(1, 9.9, FF_NAN, 100, 0.08); /* or early */
     judge(1, 0, 0, FF_NAN);
+}
+
+/* A run that ended early: what the reference touches after its end is not missed, before it is; and nothing is
+ * judged that was not measured. */
+static void test_a_run_that_ended_early(void **state) {
+    (void)state;
+    fresh();
+    metrics.t = 2.5;
+    right(0, 1, 1.2, 10, 0.08), right(1, 3, 3.2, 10, 0.08), right(0, 5, 5.2, 10, 0.08);
+    found(0, 1, 1.2, 10, 0.08);
+    judge(1, 0, 0, FF_NAN);
+    assert_true(metrics.requirement[2].judged && metrics.requirement[3].judged);
+    metrics.episodes = 0; /* the first is missing: that is a difference */
+    metrics.forces = metrics.rebounds = false;
+    judge(1, 0, 0, 1);
+    assert_true(metrics.requirement[3].judged);
+    fresh(); /* in its first contact: a force, no rebound yet */
+    metrics.t = 1.1;
+    right(0, 1, 1.2, 10, 0.08), right(1, 3, 3.2, 10, 0.08);
+    found(0, 1, FF_NAN, 9, 0.05);
+    judge(0.9, 0, 0, FF_NAN);
+    assert_true(metrics.requirement[2].judged);
+    assert_false(metrics.requirement[3].judged);
+    fresh(); /* before it: neither */
+    metrics.t = 0.9;
+    right(0, 1, 1.2, 10, 0.08);
+    judge(0, 0, 0, FF_NAN);
+    assert_true(metrics.requirement[0].judged);
+    assert_false(metrics.requirement[2].judged || metrics.requirement[3].judged);
+    ff_metrics_finish(&metrics, NULL, FF_OK);
+    assert_false(metrics.requirement[0].judged);
 }
 
 /* A contact that chatters is one; two that the run does not tell apart are not missed. */
@@ -297,6 +329,7 @@ int main(void) {
         cmocka_unit_test(test_late_contacts_are_paired),
         cmocka_unit_test(test_missing_and_additional_contacts),
         cmocka_unit_test(test_what_needs_no_partner),
+        cmocka_unit_test(test_a_run_that_ended_early),
         cmocka_unit_test(test_split_and_merged_contacts),
         cmocka_unit_test(test_limits_of_time_and_place),
         cmocka_unit_test(test_change_of_velocity),
