@@ -439,9 +439,8 @@ ff_outcome ff_run_finish(ff_run_folder *run, const ff_run_end *asked, ff_notes *
                                  written == FF_ERR_MEMORY ? "no memory" : strerror(errno));
     else if (!end->whole || end->stopped)
         outcome = FF_FAILED;
-    else if (run->place == FF_RUN_DIRECT)
-        ff__run_sync(run->path);
-    else if ((shown = run->place == FF_RUN_LINKED ? ff__run_link(run)
+    else if (run->place != FF_RUN_DIRECT &&
+             (shown = run->place == FF_RUN_LINKED ? ff__run_link(run)
                                                   : ff__run_move(run->shown, run->wanted.force)) != FF_OK)
         outcome = ff_notes_error(
             notes, FF_FAILED, "%s: cannot be switched to the new run (%s); it is complete in %s", run->shown,

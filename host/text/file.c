@@ -118,6 +118,14 @@ ff_status ff_file_read_own(const char *path, size_t limit, char **text, size_t *
     return status;
 }
 
+bool ff_file_lock(int file) {
+    int locked;
+    do
+        locked = flock(file, LOCK_EX | LOCK_NB);
+    while (locked != 0 && errno == EINTR);
+    return locked == 0 || errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP || errno == EINVAL;
+}
+
 /* A name that is not a file of its own - a link, a pipe, a second name of something else - is not followed:
  * it goes. One writer: the lock ends with its process, and it is asked for what stands there once it is held,
  * since the former writer may have renamed it meanwhile. */
@@ -129,9 +137,10 @@ static int open_part(const char *part) {
                                   : fstat(file, &info) == 0 && (!S_ISREG(info.st_mode) || info.st_nlink > 1);
         if (file < 0 && !odd)
             return -1;
-        if (!odd && flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        if (!odd && !ff_file_lock(file)) {
+            const int error = errno == EWOULDBLOCK ? EBUSY : errno;
             close(file);
-            errno = EBUSY;
+            errno = error;
             return -1;
         }
         const bool own =
@@ -192,9 +201,10 @@ static ff_status end(ff_file_whole *whole, bool good, bool keep, bool rescue) {
     whole->file = NULL;
     good = good && rename(whole->part, whole->path) == 0;
     error = good ? 0 : error ? error : errno ? errno : ENOSPC;
-    if (good && keep)
-        ff_folder_sync(whole->path);
-    else if (!good && !(rescue && rename(whole->part, whole->path) == 0))
+    if (good && keep && ff_folder_sync(whole->path) != FF_OK) { /* it is there, but may be lost */
+        error = errno;
+        good = false;
+    } else if (!good && !(rescue && rename(whole->part, whole->path) == 0))
         unlink(whole->part);
     if (lock >= 0)
         close(lock);
@@ -220,15 +230,18 @@ ff_status ff_file_replace(const char *path, const char *text) {
     return status != FF_OK ? status : ff_file_keep(&whole, fputs(text, whole.file) >= 0);
 }
 
-void ff_folder_sync(const char *path) {
+ff_status ff_folder_sync(const char *path) {
     const char *slash = strrchr(path, '/');
     char folder[FF_FILE_PATH];
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
     const int file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (file < 0)
-        return;
-    fsync(file); /* a file system that cannot has nothing better */
+    if (file < 0) /* a folder that may be written and not read */
+        return errno == EACCES ? FF_OK : FF_ERR_IO;
+    const bool good = fsync(file) == 0 || errno == EINVAL || errno == EROFS; /* it cannot: nothing better */
+    const int error = errno;
     close(file);
+    errno = error;
+    return good ? FF_OK : FF_ERR_IO;
 }
 
 ff_status ff_folder_make(const char *path) {

@@ -21,6 +21,10 @@ ff_status ff_file_confine(const char *folder);
 ff_status ff_file_read_own(const char *path, size_t limit, char **text, size_t *length, char *why,
                            size_t size);
 
+/* A lock that ends with its process, where the file system has locks. False with errno, EWOULDBLOCK: another
+ * process has it. */
+bool ff_file_lock(int file);
+
 /* A file that appears whole or not at all: written beside its place as .NAME.part, by one process at a time,
  * then renamed. */
 typedef struct ff_file_whole {
@@ -42,8 +46,8 @@ ff_status ff_file_rescue(ff_file_whole *whole);
 ff_status ff_file_replace(const char *path, const char *text);
 
 /* The names in the folder of this file are on the disk, where the file system can; of a folder with a /
- * behind it its own. */
-void ff_folder_sync(const char *path);
+ * behind it its own. FF_ERR_IO with errno. */
+ff_status ff_folder_sync(const char *path);
 
 /* Makes the folder and those above it. FF_ERR_IO with errno: none that can be written into. */
 ff_status ff_folder_make(const char *path);
