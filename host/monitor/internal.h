@@ -8,9 +8,9 @@
 
 /* What is read of a telegram of the controller (Rob). */
 typedef struct monitor_rob {
-    double tool[6]; /* RIst: [mm], [deg] */
-    double axis[6]; /* AIPos [deg]; zero where it is absent */
-    bool has_axes;
+    double tool[6];        /* RIst: [mm], [deg] */
+    double axis[6];        /* AIPos [deg]; zero where it is absent */
+    bool has_axes, counts; /* counts: Delay is in it */
     uint64_t delay, ipoc;
 } monitor_rob;
 

@@ -263,6 +263,9 @@ bool ff_monitor_telegram(ff_monitor *m, const char *bytes, size_t size) {
     if (m->step == 0)
         m->step = rob.ipoc - m->ipoc;
     const uint64_t cycles = m->step && rob.ipoc > m->ipoc ? (rob.ipoc - m->ipoc + m->step / 2) / m->step : 1;
+    /* nobody has answered telegrams that were lost: the controller counts them, unless it began again */
+    if (m->moves && rob.counts && rob.ipoc > m->ipoc && rob.delay - m->delay + 1 < cycles)
+        trip(m, FF_MONITOR_RESTART, 0, (double)(rob.delay - m->delay), (double)(cycles - 1));
     const bool taken = m->answered && cycles == 1 && rob.delay == m->delay;
     if (taken) {
         m->accepted = m->pending;

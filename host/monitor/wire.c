@@ -97,6 +97,7 @@ bool monitor_read_rob(const char *bytes, size_t size, monitor_rob *rob) {
         (late && (!attribute(late, "D", &delay) || delay < 0.0 || delay > 1e9)))
         return false;
     rob->has_axes = axes != NULL;
+    rob->counts = late != NULL;
     rob->delay = (uint64_t)delay;
     return true;
 }

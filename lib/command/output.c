@@ -17,11 +17,12 @@
  * for which the first differences across the joint are (j0)/6 and (4 j0 + j1)/6. */
 #include "freefloat/output.h"
 
-#define LARGEST 1e6      /* [m, m/s, rad/s] beyond it nothing is a robot's target */
-#define ROUNDING 1e-9    /* relative, in comparisons with a limit */
-#define MARGIN 0.15      /* of a stop's path, that it may be longer than foreseen */
-#define LAST_BITS 4e-15  /* [m, rad] of a pose some metres away, in doubles */
-#define SLOWER 0.002     /* that the least share of an axis costs a straight stop, and more: 2 * 0.02^2 */
+#define LARGEST 1e6     /* [m, m/s, rad/s] beyond it nothing is a robot's target */
+#define ROUNDING 1e-9   /* relative, in comparisons with a limit */
+#define MARGIN 0.15     /* of a stop's path, that it may be longer than foreseen */
+#define LAST_BITS 4e-15 /* [m, rad] of a pose some metres away, in doubles */
+#define SLOWER 0.002    /* that the least share of an axis costs a straight stop, and more: 2 * 0.02^2 */
+#define EQUALLY 0.9     /* equal parts are taken if they need less of the time: they bend a straight motion */
 #define LEAST_SHARE 0.02 /* of a limit for the axes that hardly move */
 
 typedef struct bounds {
@@ -214,11 +215,15 @@ static ff_vec3 shares(ff_vec3 m) {
     return ff_vec3_scale(1.0 / ff_vec3_norm(s), s);
 }
 
+/* [s] in which an acceleration A builds up; distances, velocities and accelerations compare by it. */
+static double ease_time(const bounds *b, double A, double T) {
+    return isfinite(A) && isfinite(b->J) ? fmax(A / b->J, T) : T;
+}
+
 /* What there is to do on each axis, as an acceleration: the distance x, the velocity u, the acceleration a,
  * and the velocity a^2 / 2Js that comes on top while a is taken back with a part s of the jerk. The parts are
  * in proportion to the result m, s = m / |m|: m = w + q |m| / m for each axis, with |m| by iteration. */
-static ff_vec3 effort(const bounds *b, double A, double T, ff_vec3 x, ff_vec3 u, ff_vec3 a) {
-    const double t = isfinite(A) && isfinite(b->J) ? fmax(A / b->J, T) : T;
+static ff_vec3 effort(const bounds *b, double t, ff_vec3 x, ff_vec3 u, ff_vec3 a) {
     ff_vec3 w, m;
     for (int i = 0; i < 3; i++)
         w.a[i] = fabs(x.a[i]) / (t * t) + fabs(u.a[i]) / t + fabs(a.a[i]);
@@ -231,28 +236,125 @@ static ff_vec3 effort(const bounds *b, double A, double T, ff_vec3 x, ff_vec3 u,
     return m;
 }
 
-/* One cycle towards a target that is at e from here at its start and moves with vt. False: no plan. */
-static bool chase(const bounds *b, double T, ff_vec3 e, ff_vec3 vt, part *course, ff_vec3 *d) {
+/* How the axes of a plan share the limits, and which axes these are: orthonormal, in the lab. */
+typedef struct aims {
+    ff_vec3 axis[3];
+    ff_vec3 share, fast; /* of acceleration and jerk, of the velocity; the squares of each sum to 1 */
+} aims;
+
+/* Axes along the largest of what there is to do, and along the largest of what is left across it, so that a
+ * motion on a line stays on it and one in a plane in it. Rounding is not a direction: then the lab's axes. */
+static void axes_of(const ff_vec3 due[3], ff_vec3 axis[3]) {
+    const double most = fmax(ff_vec3_norm(due[0]), fmax(ff_vec3_norm(due[1]), ff_vec3_norm(due[2])));
+    for (int k = 0; k < 2; k++) {
+        ff_vec3 best = ff_vec3_zero();
+        for (int n = 0; n < 6; n++) {
+            if (n == 3 && ff_vec3_norm(best) > 1e-9 * most)
+                break;
+            ff_vec3 rest = n < 3 ? due[n] : ff_vec3_make(n == 3, n == 4, n == 5);
+            if (k > 0)
+                rest = ff_vec3_axpy(-ff_vec3_dot(rest, axis[0]), axis[0], rest);
+            best = n == 3 || ff_vec3_norm(rest) > ff_vec3_norm(best) ? rest : best;
+        }
+        axis[k] = ff_vec3_unit(best);
+    }
+    axis[2] = ff_vec3_cross(axis[0], axis[1]);
+}
+
+static ff_vec3 along(const aims *by, ff_vec3 x) {
+    return ff_vec3_make(ff_vec3_dot(by->axis[0], x), ff_vec3_dot(by->axis[1], x),
+                        ff_vec3_dot(by->axis[2], x));
+}
+
+static ff_vec3 back(const aims *by, ff_vec3 x) {
+    return ff_vec3_axpy(x.x, by->axis[0], ff_vec3_axpy(x.y, by->axis[1], ff_vec3_scale(x.z, by->axis[2])));
+}
+
+/* For a target that is at e from here and moves with vt; distances and velocities count by the time t [s]. */
+static aims aim(const bounds *b, double T, double t, ff_vec3 e, ff_vec3 vt, const part *c) {
     const double rate = ff_vec3_norm(vt);
     const ff_vec3 met = rate > b->V ? ff_vec3_scale(b->V / rate, vt) : vt; /* no faster than the limit */
-    const ff_vec3 s = shares(effort(b, b->A, T, e, ff_vec3_sub(met, course->v), course->a));
+    const ff_vec3 u = ff_vec3_sub(met, c->v);
+    aims by;
+    axes_of((ff_vec3[]){ff_vec3_scale(1.0 / (t * t), e), ff_vec3_scale(1.0 / t, u), c->a}, by.axis);
+    by.share = shares(effort(b, t, along(&by, e), along(&by, u), along(&by, c->a)));
     /* the direction of a target counts from a cycle's distance on: closer to it is rounding */
-    const double aim = isfinite(b->V) ? fmax(rate, 0.1 * b->V) / fmax(ff_vec3_norm(e), b->V * T) : 0.0;
+    const double far = isfinite(b->V) ? fmax(rate, 0.1 * b->V) / fmax(ff_vec3_norm(e), b->V * T) : 0.0;
+    const ff_vec3 x = along(&by, e), v = along(&by, c->v), w = along(&by, vt);
     ff_vec3 m;
     for (int i = 0; i < 3; i++)
-        m.a[i] = fmax(fmax(fabs(course->v.a[i]), fabs(vt.a[i])), aim * fabs(e.a[i]));
-    const ff_vec3 fast = shares(m);
+        m.a[i] = fmax(fmax(fabs(v.a[i]), fabs(w.a[i])), far * fabs(x.a[i]));
+    by.fast = shares(m);
+    return by;
+}
+
+/* Each axis by itself, the fastest motion with its part of the limits. Returns the longest time [s]; FF_INF
+ * for a target that is too fast, NaN: no plan. */
+static double plan_axes(const bounds *b, const aims *by, ff_vec3 e, ff_vec3 vt, const part *c,
+                        ff_limiter_plan plan[3]) {
+    const ff_vec3 x = along(by, e), v = along(by, c->v), a = along(by, c->a), w = along(by, vt);
+    double longest = 0.0;
     for (int i = 0; i < 3; i++) {
-        const ff_limiter_limits limits = {b->V * fast.a[i], b->A * s.a[i], b->J * s.a[i]};
-        ff_limiter_axis axis = {0.0, course->v.a[i], course->a.a[i]};
-        const ff_limiter_target to = {e.a[i], vt.a[i]};
-        if (ff_limiter_step_axis(&limits, &axis, &to, T) < 0)
-            return false;
-        d->a[i] = axis.position;
-        course->v.a[i] = axis.velocity;
-        course->a.a[i] = axis.acceleration;
+        const ff_limiter_limits limits = {b->V * by->fast.a[i], b->A * by->share.a[i], b->J * by->share.a[i]};
+        const ff_limiter_axis from = {0.0, v.a[i], a.a[i]};
+        const ff_limiter_target to = {x.a[i], w.a[i]};
+        if (ff_limiter_plan_axis(&limits, &from, &to, &plan[i]) < 0)
+            return FF_NAN;
+        longest = fmax(longest, plan[i].clamped ? FF_INF : plan[i].duration);
     }
-    return ff_vec3_finite(*d) && ff_vec3_finite(course->v) && ff_vec3_finite(course->a);
+    return longest;
+}
+
+/* The same part for each of the lab's axes. */
+static aims equal_aims(void) {
+    const ff_vec3 third = ff_vec3_scale(1.0 / sqrt(3.0), ff_vec3_make(1.0, 1.0, 1.0));
+    return (aims){{ff_vec3_make(1.0, 0.0, 0.0), ff_vec3_make(0.0, 1.0, 0.0), ff_vec3_make(0.0, 0.0, 1.0)},
+                  third,
+                  third};
+}
+
+/* One cycle towards a target that is at e from here at its start and moves with vt. False: no plan.
+ *
+ * Parts of the limits that are chosen anew in every cycle may lead a robot around its target on a circle that
+ * grows. So they are kept unless others are quicker: with the same parts the time that is left shrinks by a
+ * cycle in each, with others by more. A steady target is reached, at the latest in 1.1 times what equal parts
+ * need; where an answer is clipped (`bounded`) a little later. */
+static bool chase(const bounds *b, double T, ff_vec3 e, ff_vec3 vt, part *c, ff_output_course *course,
+                  ff_vec3 *d) {
+    const double ease = ease_time(b, b->A, T), whole = fmax(ease, ff_vec3_norm(ff_vec3_sub(vt, c->v)) / b->A +
+                                                                      sqrt(ff_vec3_norm(e) / b->A));
+    const aims kept = {{course->axis[0], course->axis[1], ff_vec3_cross(course->axis[0], course->axis[1])},
+                       course->share,
+                       course->fast},
+               each[] = {aim(b, T, ease, e, vt, c), aim(b, T, whole, e, vt, c), equal_aims(), kept};
+    ff_limiter_plan plan[2][3];
+    const aims *by = NULL;
+    double left = FF_NAN;
+    int best = 0;
+    for (int n = 0; n < 3 + course->chasing; n++) {
+        const double time = plan_axes(b, &each[n], e, vt, c, plan[1 - best]) / (n == 2 ? EQUALLY : 1.0);
+        if (isnan(time))
+            return false;
+        if (!by || time < left) {
+            left = time;
+            by = &each[n];
+            best = 1 - best;
+        }
+    }
+    ff_vec3 x, v, a;
+    for (int i = 0; i < 3; i++) {
+        const ff_limiter_axis next = ff_limiter_plan_at(&plan[best][i], T);
+        x.a[i] = next.position;
+        v.a[i] = next.velocity;
+        a.a[i] = next.acceleration;
+    }
+    *d = back(by, x);
+    *c = (part){back(by, v), back(by, a)};
+    course->axis[0] = by->axis[0];
+    course->axis[1] = by->axis[1];
+    course->share = by->share;
+    course->fast = by->fast;
+    return ff_vec3_finite(*d) && ff_vec3_finite(c->v) && ff_vec3_finite(c->a);
 }
 
 /* The continuous motion behind the last differences. */
@@ -262,7 +364,7 @@ static part behind(const bounds *b, double T, const part *now) {
 }
 
 static ff_vec3 stop_shares(const bounds *b, double T, const part *c) {
-    return shares(effort(b, b->stop, T, ff_vec3_zero(), c->v, c->a));
+    return shares(effort(b, ease_time(b, b->stop, T), ff_vec3_zero(), c->v, c->a));
 }
 
 /* Each axis comes to rest by itself, with its part s of the limits: do the vectors keep theirs? An axis never
@@ -388,6 +490,14 @@ static ff_vec3 furthest(const ff_output_config *config, ff_vec3 from, const part
     return far;
 }
 
+/* Can a target that moves on with vt be followed once it is met? Its next step changes the velocity to vt,
+ * the one after that the acceleration to zero; then nothing changes any more. */
+static bool stays(const bounds *b, double T, ff_vec3 vt, const part *met) {
+    const part then = {vt, ff_vec3_scale(1.0 / T, ff_vec3_sub(vt, met->v))};
+    const ff_vec3 d = ff_vec3_scale(T, vt);
+    return passes(b, T, d, met) && passes(b, T, d, &then);
+}
+
 /* The step of one part. e: of the target itself, with its velocity; NULL: there is none. True: it is sent.
  * After it was not, the target is sent again only when it can also be followed from there. */
 static bool plan(const bounds *b, double T, const ff_vec3 *e, ff_vec3 vt, const part *now,
@@ -395,7 +505,7 @@ static bool plan(const bounds *b, double T, const ff_vec3 *e, ff_vec3 vt, const 
     if (e && passes(b, T, *e, now)) {
         const ff_vec3 v = ff_vec3_scale(1.0 / T, *e);
         const part then = {v, ff_vec3_scale(1.0 / T, ff_vec3_sub(v, now->v))};
-        if (!course->active || passes(b, T, ff_vec3_scale(T, vt), &then)) {
+        if (!course->active || stays(b, T, vt, &then)) {
             *course = (ff_output_course){0};
             *d = *e;
             return true;
@@ -406,7 +516,7 @@ static bool plan(const bounds *b, double T, const ff_vec3 *e, ff_vec3 vt, const 
         c = behind(b, T, now);
     part led = c;
     ff_vec3 wanted;
-    const bool chased = e && chase(b, T, ff_vec3_axpy(-T, vt, *e), vt, &led, &wanted);
+    const bool chased = e && chase(b, T, ff_vec3_axpy(-T, vt, *e), vt, &led, course, &wanted);
     if (chased)
         c = led;
     else {
@@ -423,11 +533,14 @@ static bool plan(const bounds *b, double T, const ff_vec3 *e, ff_vec3 vt, const 
     *course = (ff_output_course){.active = true,
                                  .exact = finite && ff_vec3_norm(ff_vec3_sub(*d, wanted)) <=
                                                         1e-3 * allowance + LAST_BITS,
+                                 .chasing = chased,
                                  .stopping = !chased,
                                  .releasing = !chased && course->releasing,
                                  .velocity = c.v,
                                  .acceleration = c.a,
-                                 .share = course->share};
+                                 .axis = {course->axis[0], course->axis[1]},
+                                 .share = course->share,
+                                 .fast = course->fast};
     return false;
 }
 

@@ -86,6 +86,8 @@ static int work_of(const fused_model *model, const fused_state *state) {
     int more = 0;
     for (int c = 0; c < FUSED_CONTACTS; c++) {
         const fused_contact *x = &state->contact[c];
+        if (!x->open && !x->closing)
+            continue;
         open |= x->open;
         several |= x->closing && x->one.judged;
         for (int o = 0; o < FUSED_CONTACTS; o++)

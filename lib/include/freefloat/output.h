@@ -11,7 +11,10 @@
  *   |j| <= jerk,          j_n = (a_n - a_(n-1)) / T
  * as Euclidean norms (so each component keeps them, too), and the same for the rotation with the rotation
  * vectors r_n = log(q_(n-1)^-1 q_n) in place of the steps, components in body axes. A target inside these
- * bounds is sent as it is, to the bit. Any other is followed by the time-optimal limiter (command.h).
+ * bounds is sent as it is, to the bit (a jump that small, too, though the robot may then have to go beyond
+ * it). Any other is followed by the time-optimal limiter (command.h) along three axes that share the limits:
+ * from rest on a straight line, in the time of one axis (of 0.9996 of the limits), and never beyond a target
+ * that stands; from any motion a steady target is reached, and not left again.
  *
  * The box. A step is sent only if a stop that begins with the next answer ends inside the box, or not further
  * out than one that begins with this answer; else that is what begins. So a robot that moves inside comes to
@@ -61,10 +64,13 @@ typedef struct ff_output_config {
 typedef struct ff_output_course {
     bool active;
     bool exact;                     /* the robot is on it: else it begins again from the accepted poses */
-    bool stopping;                  /* to rest, not to the target */
+    bool chasing;                   /* to the target */
+    bool stopping;                  /* to rest */
     bool releasing;                 /* which begins by taking back the acceleration */
     ff_vec3 velocity, acceleration; /* at the last answer */
-    ff_vec3 share;                  /* stopping: each axis' part of the limits */
+    ff_vec3 axis[2];                /* chasing: the plan's first two axes */
+    ff_vec3 share;                  /* each axis' part of the limits; stopping: of the lab's axes */
+    ff_vec3 fast;                   /* chasing: of the velocity */
 } ff_output_course;
 
 typedef struct ff_output_state {

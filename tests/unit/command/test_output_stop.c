@@ -518,27 +518,24 @@ static void test_the_path_of_a_stop(void **state) {
 }
 
 /* A target that jumps, or jumps and moves on along the same line, in any direction: the robot goes straight
- * to it, in the time that one axis with the whole limits needs, and a turn about one axis stays about it. The
- * plan begins and ends with whole cycles: five more. */
+ * to it, not beyond it, in the time that one axis with the whole limits needs, a turn about one axis stays
+ * about it, and it does not leave a target that stands. The plan begins and ends with whole cycles: five
+ * more. */
 static void test_a_jump_is_followed_straight(void **state) {
     (void)state;
     ff_rng rng;
     ff_rng_seed(&rng, test_seed(), 23);
-    for (int n = 0; n < test_count(40, 3000); n++) {
+    for (int n = 0; n < test_count(12, 3000); n++) {
         ff_output_config c = random_config(&rng);
         const double T = c.cycle = 0.004;
         c.patience = 1e9;
         const bool turns = n & 1, moves = n & 2, hard = n % 8 > 5; /* last: without a limit of the jerk */
-        /* an acceleration that is reached: with less jerk the parts of the axes drift apart from rounding on
-         */
-        c.jerk = hard ? FF_INF : c.acceleration / log_range(&rng, 0.004, 0.08);
-        c.angular_jerk = hard ? FF_INF : c.angular_acceleration / log_range(&rng, 0.004, 0.08);
+        c.jerk = hard ? FF_INF : c.acceleration / log_range(&rng, 0.004, 1.0);
+        c.angular_jerk = hard ? FF_INF : c.angular_acceleration / log_range(&rng, 0.004, 1.0);
         const ff_limiter_limits limits = {limit_of(&c, turns, 0), limit_of(&c, turns, 1),
                                           limit_of(&c, turns, 2)};
-        ff_vec3 u; /* each axis moves by more than the least part that it is given */
-        do
-            u = ff_vec3_unit(test_random_vec3(&rng, 1.0));
-        while (fmin(fabs(u.x), fmin(fabs(u.y), fabs(u.z))) < 0.1);
+        const ff_vec3 u = n % 5 ? ff_vec3_unit(test_random_vec3(&rng, 1.0))
+                                : ff_vec3_make(n % 3 == 0, n % 3 == 1, n % 3 == 2);
         const double far = ff_rng_range(&rng, 0.02, 0.5), on = moves ? 0.5 * limits.velocity : 0.0;
         const ff_limiter_axis from = {0.0, 0.0, 0.0};
         const ff_limiter_target to = {far, on};
@@ -547,8 +544,8 @@ static void test_a_jump_is_followed_straight(void **state) {
         const ff_pose begin = {test_random_quat(&rng), test_random_vec3(&rng, 1.0)};
         ff_output_state s;
         ff_output_reset(&s, begin);
-        int k = 1;
-        for (bool met = false; !met; k++) {
+        int k = 1, met = 0;
+        for (; met < 20; k++) {
             const double x = far + on * k * T;
             ff_setpoint target = {begin, ff_twist_zero()};
             if (turns) {
@@ -564,14 +561,73 @@ static void test_a_jump_is_followed_straight(void **state) {
             ff_output_confirm(&s, true, false);
             const ff_vec3 gone = turns ? turned(begin.q, out.to.T.q) : ff_vec3_sub(out.to.T.p, begin.p),
                           off = ff_vec3_axpy(-ff_vec3_dot(gone, u), u, gone);
-            if (!(turns && x > 3.0)) /* half a turn has no direction */
+            if (!(turns && x > 3.0)) { /* half a turn has no direction */
                 assert_true(ff_vec3_norm(off) < 1e-9 * (far + x));
-            met = !out.limited;
-            if (!(k * T <= best.duration + 5.0 * T))
+                assert_true(ff_vec3_dot(gone, u) < x + 1e-9 * (far + x));
+            }
+            if (met && out.limited)
+                fail_msg("%s by %g: met, and left again", turns ? "turn" : "jump", far);
+            met += !out.limited;
+            if (!met && !(k * T <= best.duration + 5.0 * T))
                 fail_msg("%s by %g, moving with %g: after %g s not there, one axis needs %g",
                          turns ? "turn" : "jump", far, on, k * T, best.duration);
         }
         assert_true(k * T >= best.duration - 2.0 * T);
+    }
+}
+
+/* From any motion, with any limits, a target that stands is reached and kept. Each of the lab's axes by
+ * itself would need `equal` with its share of the limits, 1/sqrt(3) of them, and the stage chooses what is
+ * quicker, or at most 1/0.9 of that (measured in 20 000: 1.1); an answer that is clipped at the velocity
+ * begins anew, and so often (measured: up to 1.8). A robot that circles does not arrive at all. */
+static void test_a_steady_target_is_reached(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 29);
+    for (int n = 0; n < test_count(12, 3000); n++) {
+        ff_output_config c = random_config(&rng);
+        const double T = c.cycle = 0.004;
+        c.patience = 1e9;
+        c.jerk = c.acceleration / log_range(&rng, 0.004, 1.0);
+        robot r = {.at = {ff_quat_identity(), ff_vec3_zero()}};
+        worst w = {0};
+        ff_output_state s;
+        ff_output_reset(&s, r.at);
+        ff_setpoint goal = {r.at, ff_twist_zero()};
+        int k = 1, met = 0;
+        double equal = FF_INF;
+        const int begins = 1 + (int)ff_rng_range(&rng, 0.0, 150.0);
+        for (; met < 20; k++) {
+            if (k == 1 || k == begins)
+                goal.T.p = ff_vec3_axpy(log_range(&rng, 1e-3, 0.5), ff_vec3_unit(test_random_vec3(&rng, 1.0)),
+                                        r.at.p);
+            if (k == begins) {
+                const double third = 1.0 / sqrt(3.0);
+                const ff_limiter_limits limits = {third * c.velocity, third * c.acceleration, third * c.jerk};
+                equal = 0.0;
+                for (int i = 0; i < 3; i++) {
+                    const ff_limiter_axis from = {r.at.p.a[i], r.v[0].a[i] + 0.5 * T * r.a[0].a[i],
+                                                  r.a[0].a[i]};
+                    const ff_limiter_target to = {goal.T.p.a[i], 0.0};
+                    ff_limiter_plan plan;
+                    assert_int_equal(ff_limiter_plan_axis(&limits, &from, &to, &plan), FF_OK);
+                    equal = fmax(equal, plan.duration);
+                }
+            }
+            ff_output_out out;
+            ff_output_target(&s, &goal, k * T);
+            ff_output_step(&c, &s, k * T, &out);
+            ff_output_confirm(&s, true, false);
+            step(&c, &r, out.to.T, true, &w);
+            if (k < begins)
+                continue;
+            if (met && out.limited)
+                fail_msg("%d: met, and left again", n);
+            met += !out.limited;
+            if (!met && (k - begins) * T > 3.0 * equal + 10.0 * T)
+                fail_msg("%d: after %g s not there, equal parts need %g", n, (k - begins) * T, equal);
+        }
+        assert_kept(&w, "to a steady target");
     }
 }
 
@@ -580,6 +636,7 @@ int main(void) {
         cmocka_unit_test(test_a_stop_lasts_no_longer_than_along_a_line),
         cmocka_unit_test(test_the_path_of_a_stop),
         cmocka_unit_test(test_a_jump_is_followed_straight),
+        cmocka_unit_test(test_a_steady_target_is_reached),
         cmocka_unit_test(test_stop_against_the_closed_form),
         cmocka_unit_test(test_stop_from_any_start),
         cmocka_unit_test(test_start_above_the_velocity_slows_down_to_it),

@@ -98,6 +98,7 @@ static void crowd_play(crowd *z, int records, double noise, double torque_noise)
         fused_contact *x = bench_settled(c, 0, -1, CROWD_FROM + (uint64_t)c, CROWD_TO - (uint64_t)c);
         x->n = bench_unit(&rng);
         x->mu = 0.2;
+        x->force_max = 1e6; /* none of theirs */
     }
 }
 
@@ -594,8 +595,9 @@ static void test_no_lever_is_longer_than_an_arm(void **unused) {
     for (int draw = 0; draw < 4; draw++) {
         crowd z;
         crowd_draw(&z, 2, 1.2, 0.2);
+        const ff_vec3 across = ff_vec3_unit(ff_vec3_cross(z.n[0], z.n[1])); /* wrenches at an acute angle */
         for (int j = 0; j < 2; j++)
-            z.r[j] = ff_quat_unrotate(z.q, ff_vec3_scale(draw < 2 ? 3.4 : 2.6, bench_across(&rng, z.n[j])));
+            z.r[j] = ff_quat_unrotate(z.q, ff_vec3_scale(draw < 2 ? 3.4 - 0.1 * j : 2.6 - 0.1 * j, across));
         z.rate = ff_vec3_zero();
         crowd_play(&z, 2, 0.0, 0.0);
         ff_rigid_model *m = &bench_model.view[0].rigid; /* large enough that forces there count as such */
@@ -621,11 +623,27 @@ static void test_one_that_was_several(void **unused) {
         fused_contact *c = &S->contact[0];
         uint64_t k = bench_newest();
         c->closing = true;
+        c->mu = 0.0; /* which may explain what is across */
         c->next.n = c->n = z.n[0];
         const fused_reach reach = {.last = CROWD_TO, .last_r = CROWD_TO};
         for (uint64_t i = CROWD_FROM; i <= CROWD_TO; i++)
             ff__fused_add_place(&bench_model.config, S, c, &reach, i);
         ff__fused_find_place(&bench_model.config, S, c, &reach, CROWD_TO);
+        if (why == 1 ||
+            why == 9) { /* judged as the only one, it is that no more where no one point bears it all */
+            const fused_contact was = *c;
+            c->one = (fused_union){
+                .judged = true, .before = {{.valid = true, .k = 7}, c->n, c->r, 0.1, 1.0}, .end = 99};
+            c->stage = TAKE;
+            c->row = c->row_from;
+            c->sum.m *= why == 1 ? 1.0 : 2.0; /* a torque that is nobody's */
+            int work = 1;
+            ff__fused_estimate(&bench_model, S, c, CROWD_TO, k, &work);
+            assert_int_equal(c->one.judged, why == 1);
+            assert_true(why == 1 ? c->stage == TAKE && c->end == CROWD_TO
+                                 : c->stage == TAKE_FIRST && c->end == 99 && c->surface.k == 7);
+            *c = was;
+        }
         if (why == 2)
             c->alone = true;
         if (why == 3)

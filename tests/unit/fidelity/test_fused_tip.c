@@ -17,6 +17,7 @@ typedef struct reach {
     ff_vec3 n, r;
     ff_profile law; /* x0 along n */
     double speed, w, onset;
+    double mobility;        /* [1/kg] of the tip along n, behind the gears */
     int steps;              /* of a cycle */
     double d[6], own[6], f; /* axes beside their motors, their own rates, force now */
 } reach;
@@ -119,6 +120,7 @@ static void reach_draw(reach *z, double turn, double ratio) {
     z->law = (ff_profile){
         .valid = true, .k = pow(turn / T, 2) / mobility, .x0 = -ff_vec3_dot(z->n, ff_vec3_add(z->at.p, arm))};
     z->law.c = 2.0 * ratio * sqrt(z->law.k / mobility);
+    z->mobility = mobility;
 }
 
 typedef struct reach_row {
@@ -236,10 +238,17 @@ static void test_a_tip_and_its_axes(void **unused) {
         }
         const uint64_t last = 60, newest = REACH_CYCLES - 1;
         fused_contact *c = reach_play(&z, far, far, last);
+        c->r = ff_vec3_add(c->r, test_random_vec3(&rng, 0.1)); /* what the surface was counted from before */
+        c->surface.x0 -= ff_vec3_dot(z.n, ff_quat_rotate(z.at.q, ff_vec3_sub(c->r, z.r)));
         assert_true(ff__fused_tip_begin(&bench_model, S, c, last));
         assert_false(ff__fused_tip_done(S, c));
         assert_true(ff__fused_tip_done(S, &S->contact[1])); /* of another nothing is under way */
         const double mobility = S->tip.mobility_on;
+        assert_near(mobility / z.mobility, 1.0, 0.02); /* its axes have turned the tool by some 1e-3 */
+        /* counted along the normal and from the point of now */
+        const fused_sample *before = fused_at(S, 0, c->detected - 1);
+        const ff_vec3 moved = ff_quat_rotate(before->T_r.q, ff_vec3_sub(c->r, c->next.r));
+        assert_near(S->tip.lane[0].on.x0, c->surface.x0 + ff_vec3_dot(z.n, moved), 1e-12);
         /* twice of a thousandth of the peak in each row: the lowest valley */
         assert_near(S->tip.gate / ((double)(last - c->row_from) * pow(2e-3 * c->force_max, 2)), 1.0, 1e-12);
         if (draw % 2) { /* the settlement waits: more in a cycle */

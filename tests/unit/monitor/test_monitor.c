@@ -427,7 +427,8 @@ static void test_restart_and_geometry(void **state) {
     rig r;
     char text[FF_MONITOR_SIZE];
     double x[6];
-    for (int n = 0; n < 3; n++) {
+    for (int n = 0; n < 7; n++) {
+        const bool lost = n > 4; /* telegrams that were lost: the controller counts each of them */
         set_up(&r, test_seed(), true);
         choose_motion(&r);
         for (uint64_t k = 0; k < 400; k++) {
@@ -438,10 +439,16 @@ static void test_restart_and_geometry(void **state) {
             r.delay = 0; /* counts back */
         else if (n == 1)
             r.ipoc = 1000; /* counts again */
-        else
+        else if (n == 2)
             r.at.p.x += 0.2; /* the robot is elsewhere */
+        else
+            r.ipoc +=
+                (uint64_t)(n % 2 ? 1 : 100) * STEP; /* ahead: telegrams that were lost, or a new beginning */
+        r.delay += lost ? (n % 2 ? 1u : 100u) : 0u;
         assert_true(ff_monitor_telegram(&r.m, text, telegram(&r, text)));
-        assert_int_equal(r.m.cause, n == 2 ? FF_MONITOR_ROBOT : FF_MONITOR_RESTART);
+        assert_int_equal(r.m.cause, lost ? FF_MONITOR_FINE : n == 2 ? FF_MONITOR_ROBOT : FF_MONITOR_RESTART);
+        if (lost)
+            continue;
         assert_false(ff_monitor_answer(&r.m, text, answer_of(&r, r.total, "", text)));
         assert_int_equal(ff_monitor_stop(&r.m, text, sizeof text) > 0,
                          n == 2); /* never with the old corrections */
