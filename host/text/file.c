@@ -156,6 +156,26 @@ static int open_part(const char *part) {
     }
 }
 
+/* A write that a signal interrupts is no failure, which the C library takes it for. */
+static ssize_t put_bytes(void *cookie, const char *bytes, size_t size) {
+    const ff_file_whole *whole = cookie;
+    size_t done = 0;
+    while (done < size) {
+        const ssize_t n = write(whole->descriptor, bytes + done, size - done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return 0; /* as fopencookie(3) wants it */
+        done += (size_t)n;
+    }
+    return (ssize_t)done;
+}
+
+static int close_bytes(void *cookie) {
+    const ff_file_whole *whole = cookie;
+    return close(whole->descriptor);
+}
+
 ff_status ff_file_begin(const char *path, ff_file_whole *whole) {
     const char *slash = strrchr(path, '/');
     const int folder = slash ? (int)(slash - path) + 1 : 0;
@@ -165,11 +185,14 @@ ff_status ff_file_begin(const char *path, ff_file_whole *whole) {
         return FF_ERR_SIZE;
     snprintf(whole->path, sizeof whole->path, "%s", path);
     errno = 0;
-    const int file = open_part(whole->part);
-    whole->file = file >= 0 ? fdopen(file, "w") : NULL;
-    if (file >= 0 && !whole->file) {
-        close(file);
-        errno = ENOMEM;
+    whole->descriptor = open_part(whole->part);
+    if (whole->descriptor >= 0) {
+        whole->file =
+            fopencookie(whole, "w", (cookie_io_functions_t){.write = put_bytes, .close = close_bytes});
+        if (!whole->file) {
+            close(whole->descriptor);
+            errno = ENOMEM;
+        }
     }
     return whole->file ? FF_OK : FF_ERR_IO;
 }
@@ -177,7 +200,7 @@ ff_status ff_file_begin(const char *path, ff_file_whole *whole) {
 /* Is the file beside the place still what is written to: a descriptor may be closed or replaced by others. */
 static bool is_own(const ff_file_whole *whole) {
     struct stat written, there;
-    if (fstat(fileno(whole->file), &written) == 0 && stat(whole->part, &there) == 0 &&
+    if (fstat(whole->descriptor, &written) == 0 && stat(whole->part, &there) == 0 &&
         written.st_dev == there.st_dev && written.st_ino == there.st_ino)
         return true;
     errno = EBADF;
@@ -190,10 +213,10 @@ static ff_status end(ff_file_whole *whole, bool good, bool keep, bool rescue) {
     if (!whole->file)
         return FF_ERR_IO;
     good = good && fflush(whole->file) == 0 && !ferror(whole->file) && is_own(whole) &&
-           (!keep || fsync(fileno(whole->file)) == 0 || errno == EINVAL || errno == EROFS);
+           (!keep || fsync(whole->descriptor) == 0 || errno == EINVAL || errno == EROFS);
     int error = good ? 0 : errno;
     rescue = rescue && !good && is_own(whole);
-    const int lock = dup(fileno(whole->file));
+    const int lock = dup(whole->descriptor);
     if (fclose(whole->file) != 0 && good) {
         error = errno;
         good = false;

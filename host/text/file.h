@@ -27,8 +27,9 @@ bool ff_file_lock(int file);
 
 /* A file that appears whole or not at all: written beside its place as .NAME.part, by one process at a time,
  * then renamed. */
-typedef struct ff_file_whole {
+typedef struct ff_file_whole { /* stays where it is until its end */
     FILE *file;
+    int descriptor;
     char path[FF_FILE_PATH], part[FF_FILE_PATH];
 } ff_file_whole;
 
