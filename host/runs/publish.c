@@ -53,9 +53,9 @@ ff_status ff__run_link(const ff_run_folder *run) {
  */
 
 /* What we write ourselves, at the top or in the folder of one method. */
-static const char *const own[] = {"summary.json", "report.html",      "log.csv",          "log.mcap",
-                                  "fault.csv",    "results.csv",      "results.journal",  "command",
-                                  "check.json",   "delay-margin.csv", "delay-margin.html"};
+static const char *const own[] = {"summary.json", "report.html",      "log.csv",           "log.mcap",
+                                  "fault.csv",    "results.csv",      "results.journal",   "command",
+                                  "check.json",   "delay-margin.csv", "delay-margin.html", "log.cut.csv"};
 
 bool ff__run_is_own(const char *file, bool below) {
     const char *slash = strchr(file, '/'), *name = slash ? slash + 1 : file;

@@ -209,13 +209,13 @@ static bool is_own(const ff_file_whole *whole) {
 
 /* Closed before it is renamed, since that is when some file systems tell of a failure; locked until after it.
  */
-static ff_status end(ff_file_whole *whole, bool good, bool keep, bool rescue) {
+static ff_status end(ff_file_whole *whole, bool good, bool keep, const char *cut) {
     if (!whole->file)
         return FF_ERR_IO;
     good = good && fflush(whole->file) == 0 && !ferror(whole->file) && is_own(whole) &&
            (!keep || fsync(whole->descriptor) == 0 || errno == EINVAL || errno == EROFS);
     int error = good ? 0 : errno;
-    rescue = rescue && !good && is_own(whole);
+    const bool rescue = cut && !good && is_own(whole);
     const int lock = dup(whole->descriptor);
     if (fclose(whole->file) != 0 && good) {
         error = errno;
@@ -227,7 +227,7 @@ static ff_status end(ff_file_whole *whole, bool good, bool keep, bool rescue) {
     if (good && keep && ff_folder_sync(whole->path) != FF_OK) { /* it is there, but may be lost */
         error = errno;
         good = false;
-    } else if (!good && !(rescue && rename(whole->part, whole->path) == 0))
+    } else if (!good && !(rescue && rename(whole->part, cut) == 0))
         unlink(whole->part);
     if (lock >= 0)
         close(lock);
@@ -236,15 +236,15 @@ static ff_status end(ff_file_whole *whole, bool good, bool keep, bool rescue) {
 }
 
 ff_status ff_file_end(ff_file_whole *whole, bool good) {
-    return end(whole, good, false, false);
+    return end(whole, good, false, NULL);
 }
 
 ff_status ff_file_keep(ff_file_whole *whole, bool good) {
-    return end(whole, good, true, false);
+    return end(whole, good, true, NULL);
 }
 
-ff_status ff_file_rescue(ff_file_whole *whole) {
-    return end(whole, true, false, true);
+ff_status ff_file_rescue(ff_file_whole *whole, const char *cut) {
+    return end(whole, true, false, cut);
 }
 
 ff_status ff_file_replace(const char *path, const char *text) {

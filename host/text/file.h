@@ -41,8 +41,8 @@ ff_status ff_file_end(ff_file_whole *whole, bool good);
 /* The same, and on the disk before it is in its place, which is on the disk, too: a power cut leaves the
  * former or the new one. */
 ff_status ff_file_keep(ff_file_whole *whole, bool good);
-/* The same as ff_file_end, but what was written before a failure is put in its place, too. */
-ff_status ff_file_rescue(ff_file_whole *whole);
+/* The same as ff_file_end, but what was written before a failure stays, under a name that says so. */
+ff_status ff_file_rescue(ff_file_whole *whole, const char *cut);
 /* Begun and kept: one text. */
 ff_status ff_file_replace(const char *path, const char *text);
 
