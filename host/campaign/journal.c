@@ -322,16 +322,39 @@ ff_status ff_journal_sync(ff_journal *journal) {
     return fdatasync(journal->file) == 0 || errno == EINVAL || errno == EROFS ? FF_OK : FF_ERR_IO;
 }
 
-/* "freefloat campaign 1 HASH HASH METRICS\n", filled with blanks to 64 bytes: `head` shows it. */
+/* Of all before it; the head ends with it. */
+static void put_head_sum(char *head) {
+    char text[8];
+    snprintf(text, sizeof text, "%04x\n", checksum((const unsigned char *)head, HEAD - 5) & 0xFFFFu);
+    memcpy(head + HEAD - 5, text, 5);
+}
+
+/* "freefloat campaign 2 HASH HASH METRICS", blanks, a checksum and a new line, 64 bytes: `head` shows it. */
 static void make_head(const ff_campaign *campaign, char *head) {
     char text[HEAD + 1];
-    const int n = snprintf(text, sizeof text, "freefloat campaign 1 %016llx%016llx %d",
+    const int n = snprintf(text, sizeof text, "freefloat campaign 2 %016llx%016llx %d",
                            (unsigned long long)campaign->hash[0], (unsigned long long)campaign->hash[1],
                            campaign->metrics);
     memset(head, ' ', HEAD);
-    for (int i = 0; i < n && i < HEAD - 1; i++)
-        head[i] = text[i];
-    head[HEAD - 1] = '\n';
+    memcpy(head, text, (size_t)(n < HEAD - 6 ? n : HEAD - 6));
+    put_head_sum(head);
+}
+
+/* Why a journal is not this campaign's. */
+static const char *refusal(const char *found, ssize_t had) {
+    char again[HEAD];
+    if (had < HEAD || memcmp(found, "freefloat campaign ", 19) != 0)
+        return "%s: not a journal of a campaign, or a damaged header of one; choose another folder with "
+               "--out";
+    memcpy(again, found, HEAD);
+    put_head_sum(again);
+    return found[19] == '2' && memcmp(found, again, HEAD) != 0
+               ? "%s: damaged journal header: it is not known which campaign's results these are; choose "
+                 "another "
+                 "folder with --out, or begin anew with --force"
+               : "%s: holds the results of another campaign (its file, base scenario or program differs); "
+                 "choose "
+                 "another folder with --out, or remove this one";
 }
 
 static ff_status give_up(ff_journal *journal, ff_status status) {
@@ -374,12 +397,7 @@ ff_status ff_journal_open(const char *folder, const ff_campaign *campaign, ff_jo
         return FF_OK;
     }
     if (had < HEAD || memcmp(found, head, HEAD) != 0) {
-        const bool ours = had == HEAD && memcmp(found, "freefloat campaign 1 ", 21) == 0;
-        snprintf(message, size,
-                 ours ? "%s: holds the results of another campaign (its file, base scenario or program "
-                        "differs); choose another folder with --out, or remove this one"
-                      : "%s: not a journal of a campaign; choose another folder with --out",
-                 journal->path);
+        snprintf(message, size, refusal(found, had), journal->path);
         return give_up(journal, FF_ERR_FORMAT);
     }
     const uint64_t length = (uint64_t)info.st_size;

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* ------------------------------------------------------------------------------------------- quantiles -- */
 
@@ -426,8 +425,7 @@ ff_status ff_output_make(const ff_campaign *campaign, ff_journal *journal, const
         p->csv = whole.file;
         write_head(campaign, p->csv);
         status = ff_journal_each(journal, take_first, p);
-        const bool flushed = fflush(p->csv) == 0 && fsync(fileno(p->csv)) == 0;
-        const ff_status ended = ff_file_end(&whole, flushed && status >= 0);
+        const ff_status ended = ff_file_keep(&whole, status >= 0);
         status = status < 0 ? status : ended;
     }
     if (status == FF_ERR_IO)

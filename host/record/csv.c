@@ -78,7 +78,11 @@ ff_sink ff_csv_sink(ff_csv *csv) {
 }
 
 ff_status ff_csv_close(ff_csv *csv, bool keep) {
-    const ff_status status = keep ? ff_file_rescue(&csv->whole) : ff_file_end(&csv->whole, false);
+    char cut[FF_FILE_PATH];
+    const char *dot = strrchr(csv->whole.path, '.');
+    snprintf(cut, sizeof cut, "%.*s.cut.csv", (int)(dot ? dot - csv->whole.path : FF_FILE_PATH - 16),
+             csv->whole.path);
+    const ff_status status = keep ? ff_file_rescue(&csv->whole, cut) : ff_file_end(&csv->whole, false);
     ff_columns_free(&csv->columns);
     free(csv->values);
     csv->values = NULL;

@@ -209,7 +209,7 @@ ff_status ff_log_open(const char *path, const ff_scenario *scenario, const ff_lo
     if (!status)
         status = ff_mcap_writer_open(path, &config, &log->writer);
     if (!status && log->sync)
-        ff_folder_sync(path); /* the file's name is on the disk, too */
+        status = ff_folder_sync(path); /* the file's name is on the disk, too */
     if (!status)
         status = add_metadata(log, source);
     if (!status && source->text)

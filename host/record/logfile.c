@@ -234,6 +234,22 @@ ff_status ff_logfile_next(ff_logfile *file, ff_logfile_kind *kind, uint64_t *k, 
             continue;
         }
         *kind = message.channel == file->cycle ? FF_LOGFILE_CYCLE : FF_LOGFILE_INPUT;
-        return ff_message_read_cycle(message.data, message.size, &time, k, values, capacity, n);
+        const ff_status read =
+            ff_message_read_cycle(message.data, message.size, &time, k, values, capacity, n);
+        if (read != FF_OK || *kind != FF_LOGFILE_CYCLE)
+            return read;
+        const bool displaced = *k < file->next;
+        *damaged += displaced && !file->displaced;
+        file->displaced = displaced;
+        if (displaced)
+            continue;
+        file->next = *k + 1;
+        return FF_OK;
     }
+}
+
+void ff_logfile_rewind(ff_logfile *file) {
+    ff_mcap_reader_rewind(file->reader);
+    file->next = 0;
+    file->displaced = false;
 }

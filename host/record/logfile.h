@@ -16,6 +16,8 @@ typedef struct ff_logfile {
     uint64_t tuned_from;
     size_t tuned_count;
     double tuned[FF_COLUMNS_TUNING_MAX];
+    uint64_t next;    /* no row before this one is given any more */
+    bool displaced;   /* the row before was such a one */
     char version[32]; /* of the program that wrote it */
     int format;       /* FF_LOG_FORMAT of that program */
     /* Of a replay, to be set after opening: may be NULL; false stops it. */
@@ -35,8 +37,11 @@ ff_status ff_logfile_scenario(const ff_logfile *file, const ff_catalog *catalog,
 
 typedef enum ff_logfile_kind { FF_LOGFILE_END, FF_LOGFILE_CYCLE, FF_LOGFILE_INPUT } ff_logfile_kind;
 
-/* The next row or input in file order; other messages are passed over. values holds `capacity` numbers, *n of
- * them are written. Damaged chunks are passed over and counted in *damaged. FF_ERR_SIZE, FF_ERR_FORMAT;
+/* From the beginning again. */
+void ff_logfile_rewind(ff_logfile *file);
+/* The next row or input in file order; other messages are passed over. Rows ascend: those of a chunk that
+ * stands there twice, or behind a later one, are passed over as damaged. values holds `capacity` numbers, *n
+ * of them are written. Damaged chunks are passed over and counted in *damaged. FF_ERR_SIZE, FF_ERR_FORMAT;
  * FF_ERR_IO: the file became shorter or cannot be read any more, FF_ERR_MEMORY. */
 ff_status ff_logfile_next(ff_logfile *file, ff_logfile_kind *kind, uint64_t *k, double *values,
                           size_t capacity, size_t *n, uint64_t *damaged);

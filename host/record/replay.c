@@ -149,7 +149,7 @@ static ff_status replay_capture(ff_logfile *file, const ff_scenario *scenario, r
                          "the log has other columns: replay it with version %s, which wrote it",
                          *file->version ? file->version : "(unknown)");
     r->left_out = FF_FIELD_REFERENCE | FF_FIELD_TIMING | FF_FIELD_UNREPEATABLE;
-    ff_mcap_reader_rewind(file->reader);
+    ff_logfile_rewind(file);
     const ff_sink sink = {.self = &x, .row = compare_rerun};
     const ff_run_options options = {
         .sinks = &sink, .count = 1, .record = {&x, read_answer}, .progress = tell_rerun, .user = &x};

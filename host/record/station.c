@@ -164,7 +164,7 @@ ff_station ff_log_station_make(ff_log_station *self) {
     self->status = FF_OK;
     self->why = "";
     self->cut = !ff_mcap_reader_get_info(self->file->reader).closed;
-    ff_mcap_reader_rewind(self->file->reader);
+    ff_logfile_rewind(self->file);
     return (ff_station){.self = self,
                         .recorded = true,
                         .open = open_log,

@@ -86,10 +86,9 @@ void ff__run_remove(const char *folder, bool keep) {
     nftw(folder, keep ? remove_below : remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-void ff__run_sync(const char *folder) {
+ff_status ff__run_sync(const char *folder) {
     char path[FF_FILE_PATH];
-    if (ff__run_join(path, folder, ""))
-        ff_folder_sync(path);
+    return ff__run_join(path, folder, "") ? ff_folder_sync(path) : FF_ERR_IO;
 }
 
 /* ---------------------------------------------------------------------------------------------- locks -- */
@@ -126,10 +125,13 @@ ff_status ff__run_lock(const char *folder, int *lock, char *who, size_t size) {
         const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
         if (file < 0)
             return FF_ERR_IO;
-        if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-            read_owner(file, who, size);
+        if (!ff_file_lock(file)) {
+            const int error = errno;
+            if (error == EWOULDBLOCK)
+                read_owner(file, who, size);
             close(file);
-            return FF_ERR_LIMIT;
+            errno = error;
+            return error == EWOULDBLOCK ? FF_ERR_LIMIT : FF_ERR_IO;
         }
         if (is_there(file,
                      path)) { /* also where the file system has no locks: the manifest is left to tell */

@@ -334,10 +334,28 @@ static void recover(const char *dir, ff_notes *notes) {
     ff_manifest_free(&m);
 }
 
-/* out/NAME, or a folder of out/.runs itself: runs that are kept are not written over. */
+/* .../.runs/NAME/ID, and what is below it. */
+static bool is_kept(const char *place) {
+    for (const char *at = place; (at = strstr(at, "/.runs/")); at++) {
+        char id[FF_RUN_ID];
+        int64_t ms;
+        const char *slash = strchr(at + strlen("/.runs/"), '/');
+        snprintf(id, sizeof id, "%.*s", slash ? (int)strcspn(slash + 1, "/") : 0, slash ? slash + 1 : "");
+        if (get_id(id, &ms) || strncmp(id, "earlier-", 8) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Does the folder, or the one in which it would be made, belong to a run that is kept: these are not written
+ * over, whatever link leads there. */
 static bool leads_to_runs(const char *dir) {
-    char *place = realpath(dir, NULL);
-    const bool inside = place && strstr(place, "/.runs/");
+    char path[FF_FILE_PATH];
+    char *place = NULL;
+    snprintf(path, sizeof path, "%s", dir);
+    for (char *slash; !(place = realpath(path, NULL)) && (slash = strrchr(path, '/'));)
+        *slash = 0;
+    const bool inside = place && is_kept(place);
     free(place);
     return inside;
 }
@@ -439,9 +457,8 @@ ff_outcome ff_run_finish(ff_run_folder *run, const ff_run_end *asked, ff_notes *
                                  written == FF_ERR_MEMORY ? "no memory" : strerror(errno));
     else if (!end->whole || end->stopped)
         outcome = FF_FAILED;
-    else if (run->place == FF_RUN_DIRECT)
-        ff__run_sync(run->path);
-    else if ((shown = run->place == FF_RUN_LINKED ? ff__run_link(run)
+    else if (run->place != FF_RUN_DIRECT &&
+             (shown = run->place == FF_RUN_LINKED ? ff__run_link(run)
                                                   : ff__run_move(run->shown, run->wanted.force)) != FF_OK)
         outcome = ff_notes_error(
             notes, FF_FAILED, "%s: cannot be switched to the new run (%s); it is complete in %s", run->shown,

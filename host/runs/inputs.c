@@ -18,9 +18,16 @@ static ff_run_seen look_at(const char *path) {
                          .changed = 1000000000 * (int64_t)info.st_ctim.tv_sec + info.st_ctim.tv_nsec};
 }
 
+/* "a" and "./a"; a link, or one of a file's several names, stays a file of its own: it may lead elsewhere. */
+static bool is_same_file(const char *a, const char *b) {
+    struct stat x, y;
+    return strcmp(a, b) == 0 || (lstat(a, &x) == 0 && lstat(b, &y) == 0 && S_ISREG(x.st_mode) &&
+                                 x.st_nlink == 1 && x.st_dev == y.st_dev && x.st_ino == y.st_ino);
+}
+
 void ff_run_inputs_add(ff_run_inputs *inputs, const char *role, const char *path, const char *sha256) {
     for (int i = 0; i < inputs->count; i++)
-        if (strcmp(inputs->item[i].path, path) == 0)
+        if (is_same_file(inputs->item[i].path, path))
             return;
     ff_run_input *item = realloc(inputs->item, ((size_t)inputs->count + 1) * sizeof *item);
     if (!item) {

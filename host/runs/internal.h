@@ -26,8 +26,8 @@ ff_status ff__run_hash(const char *folder, const char *file, char sha256[FF_SHA2
 bool ff__run_is_below(const char *name);
 /* Removes a folder and all below it; keep: not the folder itself. */
 void ff__run_remove(const char *folder, bool keep);
-/* Is on the disk: the names in a folder. */
-void ff__run_sync(const char *folder);
+/* Is on the disk: the names in a folder. FF_ERR_IO with errno. */
+ff_status ff__run_sync(const char *folder);
 /* Where two logs differ first. */
 typedef struct ff_log_difference {
     uint64_t rows;    /* that differ; 0: none */

@@ -226,19 +226,26 @@ bool ff_manifest_complete(const ff_manifest *manifest) {
     return strcmp(ff_manifest_text(manifest, "state"), "complete") == 0;
 }
 
+/* The same path; or, since "a" and "./a" are one file, the same bytes elsewhere. */
+static bool is_listed(const char *path, const char *sha256, const char *other, const char *content) {
+    return (strcmp(path, other) == 0 || *sha256) && strcmp(sha256, content) == 0;
+}
+
 const char *ff_manifest_changed(const ff_manifest *manifest, const ff_run_inputs *inputs) {
     const ff_node *list = manifest->root ? ff_node_find(manifest->root, "inputs") : NULL;
     const int count = inputs ? inputs->count : 0;
     for (int i = 0; i < count; i++) {
-        const ff_node *found = list ? list->child : NULL;
-        while (found && strcmp(text_of(found, "path"), inputs->item[i].path) != 0)
-            found = found->next;
-        if (!found || strcmp(text_of(found, "sha256"), inputs->item[i].sha256) != 0)
-            return inputs->item[i].path;
+        const ff_run_input *item = &inputs->item[i];
+        const ff_node *n = list ? list->child : NULL;
+        while (n && !is_listed(item->path, item->sha256, text_of(n, "path"), text_of(n, "sha256")))
+            n = n->next;
+        if (!n)
+            return item->path;
     }
     for (const ff_node *n = list ? list->child : NULL; n; n = n->next) {
         int i = 0;
-        while (i < count && strcmp(text_of(n, "path"), inputs->item[i].path) != 0)
+        while (i < count && !is_listed(inputs->item[i].path, inputs->item[i].sha256, text_of(n, "path"),
+                                       text_of(n, "sha256")))
             i++;
         if (i == count)
             return text_of(n, "path");

@@ -38,10 +38,9 @@ ff_status ff__run_link(const ff_run_folder *run) {
         return FF_ERR_IO;
     char base[FF_FILE_PATH];
     snprintf(base, sizeof base, FF_RUNS_ROOT "/%.128s", name);
-    ff__run_sync(
-        run->path); /* what the link names is there first; the link itself may follow when it likes */
-    ff__run_sync(base);
-    const bool good = folder ? exchange(link, run->shown) : rename(link, run->shown) == 0;
+    /* what the link names is there first; the link itself may follow when it likes */
+    const bool good = ff__run_sync(run->path) == FF_OK && ff__run_sync(base) == FF_OK &&
+                      (folder ? exchange(link, run->shown) : rename(link, run->shown) == 0);
     if (good)
         return FF_OK;
     const int error = errno;
@@ -54,9 +53,9 @@ ff_status ff__run_link(const ff_run_folder *run) {
  */
 
 /* What we write ourselves, at the top or in the folder of one method. */
-static const char *const own[] = {"summary.json", "report.html",      "log.csv",          "log.mcap",
-                                  "fault.csv",    "results.csv",      "results.journal",  "command",
-                                  "check.json",   "delay-margin.csv", "delay-margin.html"};
+static const char *const own[] = {"summary.json", "report.html",      "log.csv",           "log.mcap",
+                                  "fault.csv",    "results.csv",      "results.journal",   "command",
+                                  "check.json",   "delay-margin.csv", "delay-margin.html", "log.cut.csv"};
 
 bool ff__run_is_own(const char *file, bool below) {
     const char *slash = strchr(file, '/'), *name = slash ? slash + 1 : file;
@@ -165,7 +164,7 @@ static bool give_back(void *user, const char *file) {
 
 /* Undoes it. False: it cannot be. */
 static bool put_back(switching *s) {
-    bool good = true;
+    bool good = is_in(s->from, FF_RUN_MANIFEST) || move_one(s->folder, s->from, FF_RUN_MANIFEST);
     for (const ff_node *n = s->fresh ? s->fresh->child : NULL; n; n = n->next)
         good =
             (is_in(s->from, n->key) || !is_in(s->folder, n->key) || move_one(s->folder, s->from, n->key)) &&
@@ -188,8 +187,8 @@ static bool exchange_files(switching *s) {
     for (const ff_node *n = s->fresh ? s->fresh->child : NULL; n; n = n->next)
         if (!move_one(s->from, s->folder, n->key))
             return false;
-    ff__run_sync(s->folder);
-    return move_one(s->from, s->folder, FF_RUN_MANIFEST);
+    return ff__run_sync(s->folder) == FF_OK && move_one(s->from, s->folder, FF_RUN_MANIFEST) &&
+           ff__run_sync(s->folder) == FF_OK;
 }
 
 ff_status ff__run_move(const char *folder, bool force) {
@@ -216,7 +215,6 @@ ff_status ff__run_move(const char *folder, bool force) {
     } else {
         ff__run_remove(s.aside, false);
         ff__run_remove(s.from, false);
-        ff__run_sync(folder);
     }
     ff_manifest_free(&m);
     ff_manifest_free(&former);

@@ -40,7 +40,7 @@ typedef struct ff_run_inputs {
 } ff_run_inputs;
 
 /* sha256 NULL: of the file as it is now; empty where it cannot be read twice (a pipe). Given: of bytes that
- * are held. A path that is listed already is not added again. */
+ * are held. A file that is listed already is not added again. */
 void ff_run_inputs_add(ff_run_inputs *inputs, const char *role, const char *path, const char *sha256);
 /* A scenario's file and every file that it names: models, meshes, on-board software, its method's library. */
 void ff_run_inputs_scenario(ff_run_inputs *inputs, const char *path, const ff_scenario *scenario);

@@ -174,8 +174,9 @@ static ff_outcome close_outputs(outputs *o, ff_notes *notes) {
                                  "%s: cannot be written (%s); what was flushed before can be read",
                                  o->mcap_path, reason(mcap));
     if (o->has_csv && ff_csv_close(&o->csv, true) < 0)
-        outcome = ff_notes_error(notes, FF_FAILED, "%s: cannot be written (%s); it holds the rows before",
-                                 o->csv_path, strerror(errno));
+        outcome =
+            ff_notes_error(notes, FF_FAILED, "%s: cannot be written (%s); the rows before are in log.cut.csv",
+                           o->csv_path, strerror(errno));
     return outcome;
 }
 

@@ -118,6 +118,14 @@ ff_status ff_file_read_own(const char *path, size_t limit, char **text, size_t *
     return status;
 }
 
+bool ff_file_lock(int file) {
+    int locked;
+    do
+        locked = flock(file, LOCK_EX | LOCK_NB);
+    while (locked != 0 && errno == EINTR);
+    return locked == 0 || errno == ENOLCK || errno == ENOSYS || errno == EOPNOTSUPP || errno == EINVAL;
+}
+
 /* A name that is not a file of its own - a link, a pipe, a second name of something else - is not followed:
  * it goes. One writer: the lock ends with its process, and it is asked for what stands there once it is held,
  * since the former writer may have renamed it meanwhile. */
@@ -129,9 +137,10 @@ static int open_part(const char *part) {
                                   : fstat(file, &info) == 0 && (!S_ISREG(info.st_mode) || info.st_nlink > 1);
         if (file < 0 && !odd)
             return -1;
-        if (!odd && flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+        if (!odd && !ff_file_lock(file)) {
+            const int error = errno == EWOULDBLOCK ? EBUSY : errno;
             close(file);
-            errno = EBUSY;
+            errno = error;
             return -1;
         }
         const bool own =
@@ -147,6 +156,26 @@ static int open_part(const char *part) {
     }
 }
 
+/* A write that a signal interrupts is no failure, which the C library takes it for. */
+static ssize_t put_bytes(void *cookie, const char *bytes, size_t size) {
+    const ff_file_whole *whole = cookie;
+    size_t done = 0;
+    while (done < size) {
+        const ssize_t n = write(whole->descriptor, bytes + done, size - done);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return 0; /* as fopencookie(3) wants it */
+        done += (size_t)n;
+    }
+    return (ssize_t)done;
+}
+
+static int close_bytes(void *cookie) {
+    const ff_file_whole *whole = cookie;
+    return close(whole->descriptor);
+}
+
 ff_status ff_file_begin(const char *path, ff_file_whole *whole) {
     const char *slash = strrchr(path, '/');
     const int folder = slash ? (int)(slash - path) + 1 : 0;
@@ -156,11 +185,14 @@ ff_status ff_file_begin(const char *path, ff_file_whole *whole) {
         return FF_ERR_SIZE;
     snprintf(whole->path, sizeof whole->path, "%s", path);
     errno = 0;
-    const int file = open_part(whole->part);
-    whole->file = file >= 0 ? fdopen(file, "w") : NULL;
-    if (file >= 0 && !whole->file) {
-        close(file);
-        errno = ENOMEM;
+    whole->descriptor = open_part(whole->part);
+    if (whole->descriptor >= 0) {
+        whole->file =
+            fopencookie(whole, "w", (cookie_io_functions_t){.write = put_bytes, .close = close_bytes});
+        if (!whole->file) {
+            close(whole->descriptor);
+            errno = ENOMEM;
+        }
     }
     return whole->file ? FF_OK : FF_ERR_IO;
 }
@@ -168,7 +200,7 @@ ff_status ff_file_begin(const char *path, ff_file_whole *whole) {
 /* Is the file beside the place still what is written to: a descriptor may be closed or replaced by others. */
 static bool is_own(const ff_file_whole *whole) {
     struct stat written, there;
-    if (fstat(fileno(whole->file), &written) == 0 && stat(whole->part, &there) == 0 &&
+    if (fstat(whole->descriptor, &written) == 0 && stat(whole->part, &there) == 0 &&
         written.st_dev == there.st_dev && written.st_ino == there.st_ino)
         return true;
     errno = EBADF;
@@ -177,14 +209,14 @@ static bool is_own(const ff_file_whole *whole) {
 
 /* Closed before it is renamed, since that is when some file systems tell of a failure; locked until after it.
  */
-static ff_status end(ff_file_whole *whole, bool good, bool keep, bool rescue) {
+static ff_status end(ff_file_whole *whole, bool good, bool keep, const char *cut) {
     if (!whole->file)
         return FF_ERR_IO;
     good = good && fflush(whole->file) == 0 && !ferror(whole->file) && is_own(whole) &&
-           (!keep || fsync(fileno(whole->file)) == 0 || errno == EINVAL || errno == EROFS);
+           (!keep || fsync(whole->descriptor) == 0 || errno == EINVAL || errno == EROFS);
     int error = good ? 0 : errno;
-    rescue = rescue && !good && is_own(whole);
-    const int lock = dup(fileno(whole->file));
+    const bool rescue = cut && !good && is_own(whole);
+    const int lock = dup(whole->descriptor);
     if (fclose(whole->file) != 0 && good) {
         error = errno;
         good = false;
@@ -192,9 +224,10 @@ static ff_status end(ff_file_whole *whole, bool good, bool keep, bool rescue) {
     whole->file = NULL;
     good = good && rename(whole->part, whole->path) == 0;
     error = good ? 0 : error ? error : errno ? errno : ENOSPC;
-    if (good && keep)
-        ff_folder_sync(whole->path);
-    else if (!good && !(rescue && rename(whole->part, whole->path) == 0))
+    if (good && keep && ff_folder_sync(whole->path) != FF_OK) { /* it is there, but may be lost */
+        error = errno;
+        good = false;
+    } else if (!good && !(rescue && rename(whole->part, cut) == 0))
         unlink(whole->part);
     if (lock >= 0)
         close(lock);
@@ -203,15 +236,15 @@ static ff_status end(ff_file_whole *whole, bool good, bool keep, bool rescue) {
 }
 
 ff_status ff_file_end(ff_file_whole *whole, bool good) {
-    return end(whole, good, false, false);
+    return end(whole, good, false, NULL);
 }
 
 ff_status ff_file_keep(ff_file_whole *whole, bool good) {
-    return end(whole, good, true, false);
+    return end(whole, good, true, NULL);
 }
 
-ff_status ff_file_rescue(ff_file_whole *whole) {
-    return end(whole, true, false, true);
+ff_status ff_file_rescue(ff_file_whole *whole, const char *cut) {
+    return end(whole, true, false, cut);
 }
 
 ff_status ff_file_replace(const char *path, const char *text) {
@@ -220,15 +253,18 @@ ff_status ff_file_replace(const char *path, const char *text) {
     return status != FF_OK ? status : ff_file_keep(&whole, fputs(text, whole.file) >= 0);
 }
 
-void ff_folder_sync(const char *path) {
+ff_status ff_folder_sync(const char *path) {
     const char *slash = strrchr(path, '/');
     char folder[FF_FILE_PATH];
     snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - path) + 1 : 1, slash ? path : ".");
     const int file = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (file < 0)
-        return;
-    fsync(file); /* a file system that cannot has nothing better */
+    if (file < 0) /* a folder that may be written and not read */
+        return errno == EACCES ? FF_OK : FF_ERR_IO;
+    const bool good = fsync(file) == 0 || errno == EINVAL || errno == EROFS; /* it cannot: nothing better */
+    const int error = errno;
     close(file);
+    errno = error;
+    return good ? FF_OK : FF_ERR_IO;
 }
 
 ff_status ff_folder_make(const char *path) {

@@ -21,10 +21,15 @@ ff_status ff_file_confine(const char *folder);
 ff_status ff_file_read_own(const char *path, size_t limit, char **text, size_t *length, char *why,
                            size_t size);
 
+/* A lock that ends with its process, where the file system has locks. False with errno, EWOULDBLOCK: another
+ * process has it. */
+bool ff_file_lock(int file);
+
 /* A file that appears whole or not at all: written beside its place as .NAME.part, by one process at a time,
  * then renamed. */
-typedef struct ff_file_whole {
+typedef struct ff_file_whole { /* stays where it is until its end */
     FILE *file;
+    int descriptor;
     char path[FF_FILE_PATH], part[FF_FILE_PATH];
 } ff_file_whole;
 
@@ -36,14 +41,14 @@ ff_status ff_file_end(ff_file_whole *whole, bool good);
 /* The same, and on the disk before it is in its place, which is on the disk, too: a power cut leaves the
  * former or the new one. */
 ff_status ff_file_keep(ff_file_whole *whole, bool good);
-/* The same as ff_file_end, but what was written before a failure is put in its place, too. */
-ff_status ff_file_rescue(ff_file_whole *whole);
+/* The same as ff_file_end, but what was written before a failure stays, under a name that says so. */
+ff_status ff_file_rescue(ff_file_whole *whole, const char *cut);
 /* Begun and kept: one text. */
 ff_status ff_file_replace(const char *path, const char *text);
 
 /* The names in the folder of this file are on the disk, where the file system can; of a folder with a /
- * behind it its own. */
-void ff_folder_sync(const char *path);
+ * behind it its own. FF_ERR_IO with errno. */
+ff_status ff_folder_sync(const char *path);
 
 /* Makes the folder and those above it. FF_ERR_IO with errno: none that can be written into. */
 ff_status ff_folder_make(const char *path);

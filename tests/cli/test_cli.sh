@@ -105,6 +105,8 @@ if [ "$(id -u)" != 0 ]; then chmod a-w locked; expect 2 "cannot write" "$FREEFLO
 if mkdir small && mount -t tmpfs -o size=64k none small 2>/dev/null; then
   expect 1 "cannot be written" "$FREEFLOAT" run "$S" --out small/x
   [ ! -e small/x/summary.json ] || fail "a run that looks whole is left on a full disk"
+  [ ! -e small/x/log.csv ] || fail "a log that looks whole is left on a full disk"
+  [ -s small/x/log.cut.csv ] || fail "the rows of a full disk are lost"
   umount small
 else
   without "a full disk: no right to mount one"

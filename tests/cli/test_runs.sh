@@ -207,7 +207,9 @@ for changed in arm.urdf cube.obj hold.so "my hold.so" capture.yaml; do
   expect 2 "c: holds the results of another campaign: $changed is not the file that it was begun with" "$FREEFLOAT" campaign c.yaml --threads 1 --out c; one_line
   mv kept "$changed"
 done
-expect 0 "2 of 2 runs are done already" "$FREEFLOAT" campaign c.yaml --threads 1 --out c
+for file in c.yaml ./c.yaml; do expect 0 "2 of 2 runs are done already" "$FREEFLOAT" campaign $file --threads 1 --out c; done
+printf 'g' | dd of=c/results.journal bs=1 seek=30 conv=notrunc 2> /dev/null
+expect 2 "damaged journal header" "$FREEFLOAT" campaign c.yaml --threads 1 --out c; one_line
 cd ..
 # a campaign that is complete stays what it was, also where the next one makes a run again that was too slow
 printf 'name: slow\nbase: wall.yaml\nmethods: [direct]\nlimit: 1e-6\nvary: {time.cycle: {list: [0.0001]}}\n' > slow.yaml; cp "$S" wall.yaml

@@ -317,7 +317,7 @@ static void test_failed_switch_is_undone(void **state) {
 /* What --out may not lead to, and what it may not remove. */
 static void test_given_folder_that_is_kept(void **state) {
     (void)state;
-    static const char *const into[] = {"out/case", "out/case/", "./out/case"};
+    static const char *const into[] = {"out/case", "out/case/", "./out/case", "out/case/below/it"};
     ff_run_wanted w = wanted(NULL);
     assert_int_equal(make(&w, "one", "log.csv", true), FF_DONE);
     w.force = true;
@@ -327,7 +327,10 @@ static void test_given_folder_that_is_kept(void **state) {
         assert_int_equal(make(&w, "two", "log.csv", true), FF_REFUSED);
         assert_line(notes.error, "leads to a run that is kept in out/.runs");
     }
-    assert_true(is("out/case/summary.json", "one"));
+    assert_true(is("out/case/summary.json", "one") && !exists("out/case/below"));
+    ff_notes_clear(&notes);
+    w.out = "out/.runs/case/mine"; /* not a run's place */
+    assert_int_equal(make(&w, "two", "log.csv", true), FF_DONE);
     w = wanted("d");
     assert_int_equal(ff_folder_make("d/.freefloat.new"), FF_OK);
     put("d/.freefloat.new", "thesis.tex", "years");

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "text/file.h"
@@ -134,9 +136,9 @@ static void test_replace_is_whole_or_not_at_all(void **state) {
         const int null = open("/dev/null", O_WRONLY);
         assert_true(null >= 0);
         if (closed)
-            assert_int_equal(close(fileno(whole.file)), 0);
+            assert_int_equal(close(whole.descriptor), 0);
         else
-            assert_true(dup2(null, fileno(whole.file)) >= 0);
+            assert_true(dup2(null, whole.descriptor) >= 0);
         close(null);
         fputs("third", whole.file);
         errno = 0;
@@ -206,6 +208,44 @@ static void test_replace_tells_a_full_disk(void **state) {
     assert_int_equal(ff_file_replace(path, "x"), FF_ERR_SIZE);
 }
 
+static int drain_from;
+static volatile size_t drained;
+
+static void drain(int number) {
+    static char bytes[65536];
+    (void)number;
+    for (ssize_t n; (n = read(drain_from, bytes, sizeof bytes)) > 0;)
+        drained += (size_t)n;
+}
+
+/* A write that waits is interrupted again and again, and every byte arrives: into a pipe that only the signal
+ * empties. */
+static void test_an_interrupted_write_is_no_failure(void **state) {
+    (void)state;
+    enum { BYTES = 1 << 20 };
+    static char text[BYTES];
+    int ends[2];
+    ff_file_whole whole;
+    struct sigaction before, now = {.sa_handler = drain}; /* without SA_RESTART */
+    const struct itimerval often = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
+    assert_int_equal(pipe2(ends, O_NONBLOCK), 0);
+    assert_int_equal(fcntl(ends[1], F_SETFL, 0), 0);
+    assert_int_equal(ff_file_begin(in("piped"), &whole), FF_OK);
+    assert_true(dup2(ends[1], whole.descriptor) >= 0);
+    drain_from = ends[0];
+    sigaction(SIGALRM, &now, &before);
+    setitimer(ITIMER_REAL, &often, NULL);
+    const bool good = fwrite(text, 1, BYTES, whole.file) == BYTES && fflush(whole.file) == 0;
+    setitimer(ITIMER_REAL, &never, NULL);
+    sigaction(SIGALRM, &before, NULL);
+    drain(0);
+    assert_true(good);
+    assert_int_equal(drained, BYTES);
+    assert_int_equal(ff_file_end(&whole, false), FF_ERR_IO);
+    close(ends[0]);
+    close(ends[1]);
+}
+
 static void test_folder_make_builds_all_levels(void **state) {
     (void)state;
     struct stat info;
@@ -229,6 +269,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_replace_is_whole_or_not_at_all, make, clean),
         cmocka_unit_test_setup_teardown(test_one_writer_and_no_odd_parts, make, clean),
         cmocka_unit_test_setup_teardown(test_replace_tells_a_full_disk, make, clean),
+        cmocka_unit_test_setup_teardown(test_an_interrupted_write_is_no_failure, make, clean),
         cmocka_unit_test_setup_teardown(test_folder_make_builds_all_levels, make, clean),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
