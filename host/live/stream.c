@@ -124,8 +124,8 @@ static void watch_touch(ff_live *live, ff_live_touch *touch, double t) {
     }
     if (touch->on && touch->quiet == FF_LIVE_QUIET) {
         touch->on = false;
-        note(live, FF_LIVE_INFO, t, "released %s after %.3f s, maximum %.2f N", touch->name, touch->end - touch->start,
-             touch->peak);
+        note(live, FF_LIVE_INFO, t, "released %s after %.3f s, maximum %.2f N", touch->name,
+             touch->end - touch->start, touch->peak);
     } else if (on) {
         touch->on = true;
     }

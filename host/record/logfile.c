@@ -163,9 +163,8 @@ ff_status ff_logfile_scenario(const ff_logfile *file, const ff_catalog *catalog,
     const bool library =
         ff_mcap_reader_metadata(file->reader, "freefloat", "method.library", &value) == FF_OK && value.size;
     const bool asked = /* logs before it say in `method` what was asked for */
-        !library &&
-        (ff_mcap_reader_metadata(file->reader, "freefloat", "option.method", &value) == FF_OK ||
-         ff_mcap_reader_metadata(file->reader, "freefloat", "method", &value) == FF_OK);
+        !library && (ff_mcap_reader_metadata(file->reader, "freefloat", "option.method", &value) == FF_OK ||
+                     ff_mcap_reader_metadata(file->reader, "freefloat", "method", &value) == FF_OK);
     if (library || (asked && value.size)) {
         copy_text(value, method, sizeof method);
         options.method = method;

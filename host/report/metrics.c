@@ -411,14 +411,16 @@ void ff_metrics_finish(ff_metrics *metrics, const ff_ideal_result *ideal, ff_sta
         paired = paired && isnan(metrics->diverged[i]);
     }
     const ff_requirements *r = &scenario->requirements;
-    metrics->requirement[0] = (ff_requirement_result){"velocity_error", r->velocity_error, velocity, true, false};
+    metrics->requirement[0] =
+        (ff_requirement_result){"velocity_error", r->velocity_error, velocity, true, false};
     metrics->requirement[1] =
         (ff_requirement_result){"angular_velocity_error", r->angular_velocity_error, omega, true, false};
-    metrics->requirement[2] = (ff_requirement_result){"peak_force_ratio", r->peak_force_ratio, ratio, metrics->forces, false};
+    metrics->requirement[2] =
+        (ff_requirement_result){"peak_force_ratio", r->peak_force_ratio, ratio, metrics->forces, false};
     /* contacts that cannot be paired are not known to be right */
-    metrics->requirement[3] = (ff_requirement_result){"restitution_error", r->restitution_error,
-                                                      paired ? restitution : FF_INF,
-                                                      metrics->rebounds || !paired, false};
+    metrics->requirement[3] =
+        (ff_requirement_result){"restitution_error", r->restitution_error, paired ? restitution : FF_INF,
+                                metrics->rebounds || !paired, false};
     metrics->pass = status >= 0 && ideal != NULL;
     for (int i = 0; i < FF_REQUIREMENTS; i++) {
         metrics->requirement[i].judged = ideal != NULL && metrics->requirement[i].judged;

@@ -109,7 +109,7 @@ typedef struct ff_metrics {
     double motion_t; /* [s] when the motions were sampled last */
     /* after ff_metrics_finish */
     double rebound_error[FF_MAX_BODIES], peak_force_ratio[FF_MAX_BODIES];
-    bool compared;                           /* there was a reference; else nothing here is known */
+    bool compared;         /* there was a reference; else nothing here is known */
     bool forces, rebounds; /* a peak force, a change of velocity was compared with the reference's */
     double restitution_error[FF_MAX_BODIES]; /* of the approach speed */
     double diverged[FF_MAX_BODIES]; /* [s] the first contact that has no partner; FF_NAN: all are paired */

@@ -15,8 +15,8 @@ ff_vec3 ff_metrics_point_velocity(const ff_contact *contact, const ff_rigid_stat
  * nearest other contact on the surface, or of the flight before it, whichever is less: beyond, another
  * partner would be as good. What chatters within one partner belongs to it; a partner whose time another of
  * the run's contacts covers is not missed. Contacts of less than a twentieth of the reference's largest
- * force, and those that the end of the run (its last row, also where it ended early) may have cut off, need no
- * partner. */
+ * force, and those that the end of the run (its last row, also where it ended early) may have cut off, need
+ * no partner. */
 void ff_metrics_compare(ff_metrics *metrics, const ff_ideal_result *ideal);
 
 #endif

@@ -137,8 +137,8 @@ static void test_what_needs_no_partner(void **state) {
     judge(1, 0, 0, FF_NAN);
 }
 
-/* A run that ended early: what the reference touches after its end is not missed, before it is; and nothing is
- * judged that was not measured. */
+/* A run that ended early: what the reference touches after its end is not missed, before it is; and nothing
+ * is judged that was not measured. */
 static void test_a_run_that_ended_early(void **state) {
     (void)state;
     fresh();
