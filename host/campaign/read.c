@@ -633,15 +633,15 @@ ff_status ff_campaign_load(const char *path, const ff_catalog *catalog, ff_campa
         warnings[0] = 0;
     reader r = {.in = {.label = path, .message = message, .size = size}, .campaign = campaign};
     const ff_place start = {1, 1, NULL};
-    size_t length;
-    char *text;
+    ff_held held = {0};
+    const ff_held_file *file;
     snprintf(campaign->path, sizeof campaign->path, "%s", path);
-    ff_status status = ff_reader_file(&r.in, path, &text, &length);
+    ff_status status = ff_reader_file(&r.in, &held, path, &file);
     if (status != FF_OK)
         return status;
     ff_tree tree = {0};
     ff_tree_error error;
-    status = ff_tree_parse(&tree, text, length, NULL, &tree.root, &error);
+    status = ff_tree_parse(&tree, file->text, file->length, NULL, &tree.root, &error);
     if (status != FF_OK)
         fail(&r, error.place, "%s", error.text);
     else if (!tree.root) {
@@ -649,11 +649,11 @@ ff_status ff_campaign_load(const char *path, const ff_catalog *catalog, ff_campa
         status = FF_ERR_FORMAT;
     } else if (!read_root(&r, tree.root, warnings, warnings_size))
         status = FF_ERR_FORMAT;
-    if (status == FF_OK && !ff__campaign_identify(campaign, text, length)) {
+    if (status == FF_OK && !ff__campaign_identify(campaign, file->text, file->length)) {
         fail(&r, start, "no memory for the list of files that it names");
         status = FF_ERR_MEMORY;
     }
     ff_tree_free(&tree);
-    free(text);
+    ff_held_free(&held);
     return status;
 }

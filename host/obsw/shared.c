@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
@@ -44,7 +45,7 @@ static bool find(void *library, const char *name, void *function, size_t bytes) 
 }
 
 static bool load(software *s, const char *path, struct ff_obsw_room *room) {
-    char here[FF_NAME_SIZE + 2];
+    char here[PATH_MAX];
     snprintf(here, sizeof here, "%s%s", strchr(path, '/') ? "" : "./", path); /* else the system's folders */
     uint32_t (*version)(void);
     void *(*create)(const ff_obsw_setup *);

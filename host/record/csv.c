@@ -77,8 +77,8 @@ ff_sink ff_csv_sink(ff_csv *csv) {
     return (ff_sink){.self = csv, .row = take_row};
 }
 
-ff_status ff_csv_close(ff_csv *csv, bool good) {
-    const ff_status status = ff_file_end(&csv->whole, good);
+ff_status ff_csv_close(ff_csv *csv, bool keep) {
+    const ff_status status = keep ? ff_file_rescue(&csv->whole) : ff_file_end(&csv->whole, false);
     ff_columns_free(&csv->columns);
     free(csv->values);
     csv->values = NULL;

@@ -15,9 +15,9 @@ typedef struct ff_csv {
 /* The file appears when it is closed. FF_ERR_IO with errno when it cannot be created, FF_ERR_MEMORY. */
 ff_status ff_csv_open(const char *path, const ff_scenario *scenario, ff_csv *csv);
 ff_sink ff_csv_sink(ff_csv *csv);
-/* Puts the file in its place if `good`, else removes it. FF_ERR_IO with errno when it does not stand there
- * whole (a full disk shows here at the latest). */
-ff_status ff_csv_close(ff_csv *csv, bool good);
+/* Puts the file in its place, with the rows that could be written, or removes it (`keep` false). FF_ERR_IO
+ * with errno when it does not stand there whole (a full disk shows here at the latest). */
+ff_status ff_csv_close(ff_csv *csv, bool keep);
 
 /* The same lines for any table: the fewest digits that read back to the same bits, an empty field for NaN.
  * FF_ERR_IO. */

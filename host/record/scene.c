@@ -64,11 +64,11 @@ void ff_scene_sizes(const ff_scenario *scenario, double size_m[FF_MAX_BODIES]) {
 }
 
 /* True: the satellite has a mesh, and it was read. */
-static bool add_mesh(drawing *d, const char *frame, const char *ns, const ff_mesh_config *config,
-                     const float color[4]) {
+static bool add_mesh(drawing *d, ff_held *held, const char *frame, const char *ns,
+                     const ff_mesh_config *config, const float color[4]) {
     char message[128];
     ff_mesh mesh;
-    if (!config->present || ff_mesh_load(config->file, &mesh, message, sizeof message) != FF_OK)
+    if (!config->present || ff_mesh_load(held, config->file, &mesh, message, sizeof message) != FF_OK)
         return false;
     ff_message_marker *m = add(d, frame, ns, FF_SHAPE_TRIANGLES, color, 3 * mesh.triangles);
     m->pose = config->pose;
@@ -109,7 +109,7 @@ static void add_satellite(drawing *d, const ff_scenario *scenario, int i) {
         const float *color;
     } is[] = {{s->name, "bodies", body_color}, {d->robot[i], "robots", robot_color}};
     for (int k = 0; k < 2; k++)
-        if (!add_mesh(d, is[k].frame, is[k].ns, &s->mesh, is[k].color)) {
+        if (!add_mesh(d, scenario->held, is[k].frame, is[k].ns, &s->mesh, is[k].color)) {
             ff_message_marker *m = add(d, is[k].frame, is[k].ns, FF_SHAPE_CUBE, is[k].color, 0);
             m->scale = cuboid(&s->rigid, &m->pose.q);
             m->pose.p = pushed(scenario, i, m->scale, m->pose.q);

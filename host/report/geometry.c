@@ -33,12 +33,12 @@ static void bytes(ff_json *json, const char *key, const void *data, size_t size)
     free(text);
 }
 
-/* Vertices in the body frame as float32, triangles as uint16, both little endian. A file that has gone since
- * it was checked leaves the box. */
-static void mesh(ff_json *json, const ff_mesh_config *config) {
+/* Vertices in the body frame as float32, triangles as uint16, both little endian. A file that is not held
+ * and has gone leaves the box. */
+static void mesh(ff_json *json, ff_held *held, const ff_mesh_config *config) {
     char message[128];
     ff_mesh m;
-    if (!config->present || ff_mesh_load(config->file, &m, message, sizeof message) != FF_OK)
+    if (!config->present || ff_mesh_load(held, config->file, &m, message, sizeof message) != FF_OK)
         return;
     for (size_t i = 0; i < m.vertices; i++) {
         const ff_vec3 v =
@@ -117,7 +117,7 @@ static void limits(ff_json *json, const ff_scenario *scenario, bool devices) {
     ff_columns_free(&columns);
 }
 
-static void satellite_shape(ff_json *json, const ff_satellite *s) {
+static void satellite_shape(ff_json *json, ff_held *held, const ff_satellite *s) {
     const ff_mat3 *j = &s->rigid.inertia;
     const double inertia[6] = {j->m[0][0], j->m[1][1], j->m[2][2], j->m[0][1], j->m[0][2], j->m[1][2]};
     ff_json_open(json, NULL, '{');
@@ -132,7 +132,7 @@ static void satellite_shape(ff_json *json, const ff_satellite *s) {
     ff_json_string(json, "kind", ff_robot_name((int)s->robot.kind));
     ff_json_number(json, "delay_s", s->robot.delay);
     ff_json_close(json, '}');
-    mesh(json, &s->mesh);
+    mesh(json, held, &s->mesh);
     arm(json, &s->arm);
     ff_json_close(json, '}');
 }
@@ -167,7 +167,7 @@ char *ff_report_geometry(const ff_scenario *scenario, bool devices) {
     ff_json_open(&json, NULL, '{');
     ff_json_open(&json, "satellites", '[');
     for (int i = 0; i < scenario->satellites; i++)
-        satellite_shape(&json, &scenario->satellite[i]);
+        satellite_shape(&json, scenario->held, &scenario->satellite[i]);
     ff_json_close(&json, ']');
     ff_json_open(&json, "contacts", '[');
     for (int i = 0; i < scenario->contacts; i++)

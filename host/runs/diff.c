@@ -74,8 +74,8 @@ static void compare_summaries(comparison *c, const char *file) {
     ff_status status = FF_OK;
     for (int i = 0; i < 2 && status == FF_OK; i++) {
         size_t length;
-        status = ff__run_join(path, c->folder[i], file)
-                     ? ff_file_read(path, SUMMARY_BYTES, &text[i], &length, NULL, 0)
+        status = ff__run_join(path, c->folder[i], file) && !ff__run_is_link(c->folder[i], file)
+                     ? ff_file_read_own(path, SUMMARY_BYTES, &text[i], &length, NULL, 0)
                      : FF_ERR_IO;
         if (status == FF_OK)
             status = ff_tree_parse(&tree[i], text[i], length, NULL, &root[i], &error);
@@ -106,7 +106,8 @@ static void compare_logs(comparison *c, const char *file) {
     char path[2][FF_FILE_PATH], what[320];
     ff_log_difference d;
     const ff_status status =
-        ff__run_join(path[0], c->folder[0], file) && ff__run_join(path[1], c->folder[1], file)
+        ff__run_join(path[0], c->folder[0], file) && ff__run_join(path[1], c->folder[1], file) &&
+                !ff__run_is_link(c->folder[0], file) && !ff__run_is_link(c->folder[1], file)
             ? ff__run_compare_logs(path[0], path[1], &d)
             : FF_ERR_IO;
     if (status == FF_ERR_MEMORY)
@@ -138,6 +139,31 @@ static void compare_file(comparison *c, const ff_node *a, const ff_node *b) {
     report(c, "result", a->key, short_hash(leaf(a), x), short_hash(leaf(b), y));
     if (inside)
         inside(c, a->key);
+}
+
+/* Results as they are now: what is not what its run wrote is said, and compared as it is. */
+static void take_present(comparison *c, int side, const ff_manifest *m) {
+    char what[FF_FILE_PATH + 160], x[16], y[40];
+    ff_node *results = ff_node_find(m->root, "results");
+    if (!m->sealed)
+        report(c, "run", FF_RUN_MANIFEST, "damaged: not what was written", c->folder[side]);
+    if (!results || results->kind != FF_NODE_MAP || !results->child)
+        report(c, "run", "results", "none are recorded", c->folder[side]);
+    for (ff_node *n = results && results->kind == FF_NODE_MAP ? results->child : NULL; n; n = n->next) {
+        char *now = ff_tree_alloc(m->tree, FF_SHA256_TEXT);
+        if (!now) {
+            c->status = FF_ERR_MEMORY;
+            return;
+        }
+        const bool there = ff__run_is_below(n->key) && ff__run_hash(c->folder[side], n->key, now) == FF_OK;
+        if (n->kind == FF_NODE_SCALAR && there && strcmp(now, n->text) == 0)
+            continue;
+        snprintf(what, sizeof what, "%s of %s is not what its run wrote", n->key, c->folder[side]);
+        snprintf(y, sizeof y, "%s", there ? short_hash(now, x) : "not there");
+        report(c, "result", what, n->kind == FF_NODE_SCALAR ? short_hash(leaf(n), x) : "none", y);
+        n->kind = FF_NODE_SCALAR;
+        n->text = there ? now : "";
+    }
 }
 
 static void compare_results(comparison *c, const ff_node *a, const ff_node *b) {
@@ -185,8 +211,8 @@ static void compare_inputs(comparison *c, const ff_node *a, const ff_node *b) {
 }
 
 ff_status ff_runs_diff(const char *a, const char *b, ff_run_take *take, void *user) {
-    static const char *const key[] = {"name",    "command", "method",    "verdict", "exit_status",
-                                      "program", "host",    "arguments", "folder"};
+    static const char *const key[] = {"name",        "command", "state", "method",    "verdict",
+                                      "exit_status", "program", "host",  "arguments", "folder"};
     comparison c = {.folder = {a, b}, .take = take, .user = user};
     ff_manifest x, y = {0};
     ff_status status = ff_manifest_read(a, &x);
@@ -202,6 +228,10 @@ ff_status ff_runs_diff(const char *a, const char *b, ff_run_take *take, void *us
             if (p || q)
                 compare_values(&c, "run", key[i], p, q);
         }
+        take_present(&c, 0, &x);
+        c.quiet = strcmp(a, b) == 0; /* said already */
+        take_present(&c, 1, &y);
+        c.quiet = false;
         compare_inputs(&c, ff_node_find(x.root, "inputs"), ff_node_find(y.root, "inputs"));
         compare_results(&c, ff_node_find(x.root, "results"), ff_node_find(y.root, "results"));
     }

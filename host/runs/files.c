@@ -36,6 +36,40 @@ bool ff_run_below(const char *folder, const char *name, char path[FF_FILE_PATH])
     return ff__run_join(path, folder, plain);
 }
 
+bool ff__run_is_link(const char *folder, const char *file) {
+    char path[FF_FILE_PATH];
+    struct stat info;
+    if (!ff__run_join(path, folder, file))
+        return false;
+    for (char *end = path + strlen(folder) + 1; end;) {
+        end = strchr(end, '/');
+        if (end)
+            *end = 0;
+        if (lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
+            return true;
+        if (end)
+            *end++ = '/';
+    }
+    return false;
+}
+
+ff_status ff__run_hash(const char *folder, const char *file, char sha256[FF_SHA256_TEXT]) {
+    char path[FF_FILE_PATH];
+    uint64_t size;
+    if (ff__run_is_link(folder, file)) {
+        errno = ELOOP;
+        return FF_ERR_IO;
+    }
+    return ff__run_join(path, folder, file) ? ff_sha256_file(path, false, sha256, &size) : FF_ERR_IO;
+}
+
+bool ff__run_is_below(const char *name) {
+    for (const char *part = name; part; part = strchr(part, '/') ? strchr(part, '/') + 1 : NULL)
+        if (*part == '/' || *part == 0 || strncmp(part, "../", 3) == 0 || strcmp(part, "..") == 0)
+            return false;
+    return true;
+}
+
 static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *at) {
     (void)info;
     (void)kind;

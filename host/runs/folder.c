@@ -62,6 +62,12 @@ static void take_time(ff_run_folder *run, const char *base) {
 static ff_outcome refuse_other(const char *path, const ff_manifest *m, const ff_run_wanted *w,
                                ff_notes *notes) {
     const char *changed = ff_manifest_changed(m, w->inputs);
+    if (!m->sealed)
+        return ff_notes_error(
+            notes, FF_REFUSED,
+            "%s: its manifest.json is damaged, so that it is not known which campaign's "
+            "results these are; choose another folder with --out, or begin anew with --force",
+            path);
     if (changed)
         return ff_notes_error(
             notes, FF_REFUSED,
@@ -80,7 +86,7 @@ static ff_outcome refuse_other(const char *path, const ff_manifest *m, const ff_
 /* A folder is made and locked under a name that nobody looks for, then gets its own: who sees a run sees its
  * lock and its manifest. */
 static ff_status make_run(const char *base, ff_run_folder *run) {
-    char place[FF_FILE_PATH], who[8];
+    char place[FF_FILE_PATH], which[FF_FILE_PATH], who[8];
     const int n = snprintf(run->path, sizeof run->path, "%s/.new-%ld-%lld", base, (long)getpid(),
                            (long long)ff_clock_real());
     if (n < 0 || n >= (int)sizeof run->path) {
@@ -93,7 +99,7 @@ static ff_status make_run(const char *base, ff_run_folder *run) {
     ff_status status = ff__run_lock(run->path, &run->lock, who, sizeof who);
     for (bool again = true; again && status == FF_OK;) {
         take_time(run, base);
-        status = ff__manifest_write(run, NULL);
+        status = ff__manifest_write(run, NULL, which);
         again = false;
         if (status == FF_OK && (!ff__run_join(place, base, run->id) || rename(run->path, place) != 0)) {
             again = errno == EEXIST || errno == ENOTEMPTY; /* another one of this millisecond */
@@ -164,6 +170,18 @@ static ff_outcome begin_own(ff_run_folder *run, ff_notes *notes) {
                 "another with --out",
                 run->shown, n > 0 ? "a link to " : "a file", target);
     }
+    ff_manifest there;
+    const bool other = ff_manifest_read(run->shown, &there) == FF_OK && there.sealed &&
+                       strcmp(ff_manifest_text(&there, "name"), run->wanted.name) != 0;
+    if (other)
+        ff_notes_error(
+            notes, FF_REFUSED,
+            "%s: shows runs of '%s', and '%s' would have the same folder; choose another name, or a "
+            "folder with --out",
+            run->shown, ff_show(ff_manifest_text(&there, "name")).text, ff_show(run->wanted.name).text);
+    ff_manifest_free(&there);
+    if (other)
+        return FF_REFUSED;
     if (ff_folder_make(base) != FF_OK || access("out", W_OK | X_OK) != 0)
         return cannot_write(run->shown, notes);
     if (run->wanted.key) {
@@ -176,7 +194,7 @@ static ff_outcome begin_own(ff_run_folder *run, ff_notes *notes) {
         memcpy(id, run->id, sizeof id);
         take_time(run, NULL);
         memcpy(run->id, id, sizeof id);
-        if (ff__manifest_write(run, NULL) == FF_OK)
+        if (ff__manifest_write(run, NULL, target) == FF_OK)
             return FF_DONE;
         ff__run_unlock(run->path, &run->lock);
         return cannot_write(run->path, notes);
@@ -246,6 +264,12 @@ static ff_outcome choose_place(ff_run_folder *run, const ff_manifest *m, ff_note
         run->resumed = true;
         return FF_DONE;
     }
+    const char *blocked = ff__run_blocked(dir);
+    if (blocked)
+        return ff_notes_error(notes, FF_REFUSED,
+                              "%s: its %s is a folder, where a result's file would be; move it, or choose "
+                              "another folder with --out",
+                              dir, blocked);
     if (w->force || holds_inputs_alone(dir, w->inputs))
         return FF_DONE;
     if (w->key && *key)
@@ -272,6 +296,24 @@ static ff_outcome choose_place(ff_run_folder *run, const ff_manifest *m, ff_note
     return FF_DONE;
 }
 
+static bool is_half(const char *name) {
+    const size_t n = strlen(name);
+    return *name == '.' && (n < 3 || (n > 5 && strcmp(name + n - 5, ".part") == 0));
+}
+
+/* Nothing but files that were never whole. */
+static bool holds_nothing(const char *folder) {
+    DIR *dir = opendir(folder);
+    bool nothing = dir != NULL;
+    for (const struct dirent *entry; nothing && (entry = readdir(dir));) {
+        char path[FF_FILE_PATH];
+        nothing = is_half(entry->d_name) || (ff__run_join(path, folder, entry->d_name) && rmdir(path) == 0);
+    }
+    if (dir)
+        closedir(dir);
+    return nothing;
+}
+
 /* A switch that was cut short is completed: all of it was on the disk. */
 static void recover(const char *dir, ff_notes *notes) {
     char fresh[FF_FILE_PATH], aside[FF_FILE_PATH];
@@ -279,8 +321,10 @@ static void recover(const char *dir, ff_notes *notes) {
     if (!ff__run_join(fresh, dir, FF_RUN_NEW) || !ff__run_join(aside, dir, FF_RUN_FORMER))
         return;
     if (!has(fresh, FF_RUN_MANIFEST)) { /* all was moved, or nothing was begun */
-        ff__run_remove(fresh, false);
-        unlink(aside);
+        if (holds_nothing(fresh))
+            ff__run_remove(fresh, false);
+        if (has(dir, FF_RUN_MANIFEST) && has(aside, FF_RUN_MANIFEST))
+            ff__run_remove(aside, false);
     }
     if (ff_manifest_read(fresh, &m) != FF_OK)
         return;
@@ -290,13 +334,27 @@ static void recover(const char *dir, ff_notes *notes) {
     ff_manifest_free(&m);
 }
 
+/* out/NAME, or a folder of out/.runs itself: runs that are kept are not written over. */
+static bool leads_to_runs(const char *dir) {
+    char *place = realpath(dir, NULL);
+    const bool inside = place && strstr(place, "/.runs/");
+    free(place);
+    return inside;
+}
+
 static ff_outcome begin_given(ff_run_folder *run, ff_notes *notes) {
     struct stat info;
-    char who[128] = "";
+    char which[FF_FILE_PATH], who[128] = "";
     if (snprintf(run->shown, sizeof run->shown, "%s", run->wanted.out) >= (int)sizeof run->shown - 64) {
         errno = ENAMETOOLONG;
         return cannot_write("--out", notes);
     }
+    if (leads_to_runs(run->shown))
+        return ff_notes_error(
+            notes, FF_REFUSED,
+            "%s: leads to a run that is kept in out/.runs, and would replace it; choose another "
+            "folder with --out, or give none",
+            run->shown);
     run->made = stat(run->shown, &info) != 0;
     memcpy(run->path, run->shown, sizeof run->path);
     if (ff_folder_make(run->shown) != FF_OK)
@@ -324,7 +382,7 @@ static ff_outcome begin_given(ff_run_folder *run, ff_notes *notes) {
         if (mkdir(run->path, 0777) != 0)
             outcome = cannot_write(run->shown, notes);
     }
-    if (outcome == FF_DONE && ff__manifest_write(run, NULL) != FF_OK)
+    if (outcome == FF_DONE && ff__manifest_write(run, NULL, which) != FF_OK)
         outcome = cannot_write(run->shown, notes);
     if (outcome != FF_DONE) {
         if (run->place == FF_RUN_STAGED)
@@ -372,24 +430,31 @@ ff_outcome ff_run_finish(ff_run_folder *run, const ff_run_end *asked, ff_notes *
         made.whole = false;
         made.exit_status = FF_FAILED;
     }
+    char which[FF_FILE_PATH];
     errno = 0;
-    const ff_status written = ff__manifest_write(run, end);
+    ff_status shown = FF_OK;
+    const ff_status written = ff__manifest_write(run, end, which);
     if (written != FF_OK)
-        outcome = ff_notes_error(notes, FF_FAILED, "%s/" FF_RUN_MANIFEST ": cannot be written (%s)",
-                                 run->path, written == FF_ERR_MEMORY ? "no memory" : strerror(errno));
+        outcome = ff_notes_error(notes, FF_FAILED, "%s/%s: cannot be written (%s)", run->path, which,
+                                 written == FF_ERR_MEMORY ? "no memory" : strerror(errno));
     else if (!end->whole || end->stopped)
         outcome = FF_FAILED;
     else if (run->place == FF_RUN_DIRECT)
         ff__run_sync(run->path);
-    else if ((run->place == FF_RUN_LINKED && ff__run_link(run) != FF_OK) ||
-             (run->place == FF_RUN_STAGED && ff__run_move(run->shown, run->wanted.force) != FF_OK))
+    else if ((shown = run->place == FF_RUN_LINKED ? ff__run_link(run)
+                                                  : ff__run_move(run->shown, run->wanted.force)) != FF_OK)
         outcome = ff_notes_error(
             notes, FF_FAILED, "%s: cannot be switched to the new run (%s); it is complete in %s", run->shown,
             errno == EEXIST ? "a file that is not of the former run has a result's name: move it, and "
                               "the next run completes the switch"
                             : strerror(errno),
             run->path);
-    if (outcome != FF_DONE && run->place != FF_RUN_DIRECT)
+    if (shown == FF_ERR_LIMIT)
+        ff_notes_warning(notes,
+                         "%s holds parts of both runs, the former one's in %s/" FF_RUN_FORMER
+                         "; the next run into it completes the switch",
+                         run->shown, run->shown);
+    else if (outcome != FF_DONE && run->place != FF_RUN_DIRECT)
         ff_notes_warning(notes, "what was written is in %s; %s is as it was", run->path, run->shown);
     ff__run_unlock(lock_folder(run), &run->lock);
     return outcome;
@@ -398,8 +463,9 @@ ff_outcome ff_run_finish(ff_run_folder *run, const ff_run_end *asked, ff_notes *
 void ff_run_abandon(ff_run_folder *run) {
     if (run->lock < 0)
         return;
+    char path[FF_FILE_PATH];
     if (run->resumed)
-        ff__manifest_write(run, &(ff_run_end){.exit_status = FF_REFUSED});
+        ff__manifest_write(run, &(ff_run_end){.exit_status = FF_REFUSED}, path);
     else if (run->place == FF_RUN_DIRECT) {
         ff__run_remove(run->path, true); /* it was empty */
         close(run->lock);
@@ -413,7 +479,6 @@ void ff_run_abandon(ff_run_folder *run) {
         return;
     ff__run_remove(run->path, false);
     if (run->place == FF_RUN_LINKED) { /* and what is empty above it */
-        char path[FF_FILE_PATH];
         memcpy(path, run->path, sizeof path);
         for (char *slash; (slash = strrchr(path, '/'));) {
             *slash = 0;

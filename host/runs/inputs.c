@@ -92,20 +92,23 @@ void ff_run_watch_end(ff_run_watch *watch) {
     *watch = (ff_run_watch){0};
 }
 
+/* By the bytes that were read, where they are held. */
+static void add_held(ff_run_inputs *inputs, const char *role, const char *path, const ff_held *held) {
+    const ff_held_file *file = ff_held_find(held, path);
+    ff_run_inputs_add(inputs, role, path, file ? file->sha256 : NULL);
+}
+
 void ff_run_inputs_scenario(ff_run_inputs *inputs, const char *path, const ff_scenario *scenario) {
     char full[FF_FILE_PATH];
-    const char *slash = strrchr(path, '/');
-    ff_run_inputs_add(inputs, "scenario", path, scenario->sha256);
-    for (int i = 0; i < scenario->models; i++) { /* names start from the scenario's folder */
-        const char *name = scenario->model[i];
-        snprintf(full, sizeof full, "%.*s%s", *name != '/' && slash ? (int)(slash - path) + 1 : 0, path,
-                 name);
-        ff_run_inputs_add(inputs, "model", full, NULL);
+    add_held(inputs, "scenario", path, scenario->held);
+    for (int i = 0; i < scenario->models; i++) {
+        ff_scenario_place(path, scenario->model[i], full);
+        add_held(inputs, "model", full, scenario->held);
     }
     for (int i = 0; i < scenario->satellites; i++) {
         const ff_satellite *s = &scenario->satellite[i];
         if (s->mesh.present)
-            ff_run_inputs_add(inputs, "mesh", s->mesh.file, NULL);
+            add_held(inputs, "mesh", s->mesh.file, scenario->held);
         if (s->arm.present && s->obsw.kind == FF_OBSW_SHARED)
             ff_run_inputs_add(inputs, FF_RUN_ONBOARD, s->obsw.library, NULL);
     }

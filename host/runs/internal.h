@@ -8,7 +8,7 @@
 #define FF_RUNS_ROOT "out/.runs"
 #define FF_RUN_LOCK ".freefloat.lock"
 #define FF_RUN_NEW ".freefloat.new"
-#define FF_RUN_FORMER ".freefloat.former"
+#define FF_RUN_FORMER ".freefloat.former" /* what a switch sets aside until it is done */
 #define FF_RUN_MANIFEST "manifest.json"
 
 /* A result's name: `file` is relative to the folder, `below` one folder deep counts, too. */
@@ -18,6 +18,12 @@ bool ff__run_is_own(const char *file, bool below);
 bool ff__run_foreign(const char *folder, const ff_manifest *former, char name[FF_FILE_PATH]);
 /* folder/name; false: it is too long. */
 bool ff__run_join(char path[FF_FILE_PATH], const char *folder, const char *name);
+/* Is the file, or a folder on the way to it from `folder`, a link. */
+bool ff__run_is_link(const char *folder, const char *file);
+/* SHA-256 of folder/file, no link. FF_ERR_IO with errno. */
+ff_status ff__run_hash(const char *folder, const char *file, char sha256[FF_SHA256_TEXT]);
+/* A manifest is a file like any other: what it names must lie in its folder. */
+bool ff__run_is_below(const char *name);
 /* Removes a folder and all below it; keep: not the folder itself. */
 void ff__run_remove(const char *folder, bool keep);
 /* Is on the disk: the names in a folder. */
@@ -48,12 +54,16 @@ bool ff__run_locked(const char *folder);
  * begin with a dot and the manifest are left out. False: `take` said so, or no memory. */
 bool ff__run_files(const char *folder, bool (*take)(void *user, const char *file), void *user);
 
-/* Writes path/manifest.json. end NULL: running. FF_ERR_IO with errno, FF_ERR_MEMORY. */
-ff_status ff__manifest_write(const ff_run_folder *run, const ff_run_end *end);
+/* Writes path/manifest.json. end NULL: running. FF_ERR_IO with errno and the file that it was, FF_ERR_MEMORY.
+ */
+ff_status ff__manifest_write(const ff_run_folder *run, const ff_run_end *end, char which[FF_FILE_PATH]);
 ff_status ff__manifest_read_file(const char *path, ff_manifest *manifest);
-/* Shows a complete run: switches the link, or moves the files. FF_ERR_IO with errno; EEXIST: a result would
- * replace a file that the former run did not write (unless `force`). */
+/* Shows a complete run: switches the link, or moves the files. FF_ERR_IO with errno, and what was shown
+ * before is shown still; EEXIST: a result would replace a file that the former run did not write (unless
+ * `force`). FF_ERR_LIMIT: it could not be put back, and the next run completes the switch. */
 ff_status ff__run_link(const ff_run_folder *run);
 ff_status ff__run_move(const char *folder, bool force);
+/* A folder that stands where a result's file may come; NULL: none. */
+const char *ff__run_blocked(const char *folder);
 
 #endif

@@ -173,6 +173,56 @@ bool ff_runs_find(const char *word, char path[FF_FILE_PATH]) {
 
 /* --------------------------------------------------------------------------------------------- pruning -- */
 
+/* Did the run write it: it is listed, or, where nothing is listed, has a name that we give. */
+static bool is_ours(const char *file, const ff_manifest *m) {
+    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+    const size_t n = strlen(name);
+    const bool part = *name == '.' && n > 5 && strcmp(name + n - 5, ".part") == 0;
+    if (part || strcmp(file, FF_RUN_LOCK) == 0 || strcmp(file, FF_RUN_MANIFEST) == 0)
+        return true;
+    const ff_node *results = m->root ? ff_node_find(m->root, "results") : NULL;
+    if (results)
+        return ff_node_find(results, file) != NULL;
+    return ff__run_is_own(strncmp(file, "kept/", 5) == 0 ? file + 5 : file, true) ||
+           (!slash && n > 4 && strcmp(name + n - 4, ".svg") == 0);
+}
+
+/* The first file in the folder of a run that is not the run's. */
+static bool find_foreign(const char *folder, const char *below, int depth, const ff_manifest *m,
+                         char name[FF_FILE_PATH]) {
+    char path[FF_FILE_PATH], file[FF_FILE_PATH];
+    bool found = false;
+    DIR *dir = ff__run_join(path, folder, below) ? opendir(path) : NULL;
+    for (const struct dirent *entry; dir && !found && (entry = readdir(dir));) {
+        struct stat info;
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0)
+            continue;
+        const bool fits =
+            snprintf(file, sizeof file, "%s%s%s", below, *below ? "/" : "", entry->d_name) < (int)sizeof file;
+        if (fits && depth < 8 && ff__run_join(path, folder, file) && lstat(path, &info) == 0 &&
+            S_ISDIR(info.st_mode)) {
+            found = find_foreign(folder, file, depth + 1, m, name);
+        } else if (!is_ours(file, m)) {
+            snprintf(name, FF_FILE_PATH, "%s", file);
+            found = true;
+        }
+    }
+    if (dir)
+        closedir(dir);
+    return found;
+}
+
+/* What keeps a run from being removed unless that is forced; a folder that is no run is all of someone's. */
+static bool holds_foreign(const ff_run_entry *e, char name[FF_FILE_PATH]) {
+    ff_manifest m;
+    const ff_status status = ff_manifest_read(e->path, &m);
+    snprintf(name, FF_FILE_PATH, "folder without " FF_RUN_MANIFEST);
+    const bool found =
+        (status == FF_ERR_IO && strcmp(e->state, "earlier") != 0) || find_foreign(e->path, "", 0, &m, name);
+    ff_manifest_free(&m);
+    return found;
+}
+
 /* Under its lock, so that nobody begins to write, and once it is certain that nothing shows it; first out of
  * sight, so that half of it is never taken for a run. FF_ERR_LIMIT: it is written or shown by now; FF_ERR_IO
  * with errno. */
@@ -232,8 +282,14 @@ ff_status ff_runs_prune(const ff_runs_prune_config *config) {
             old = ++complete > config->keep;
         if (cut && !old && config->cut)
             config->cut(config->user, e);
+        char foreign[FF_FILE_PATH];
         if (!old || e->linked)
             continue;
+        if (!config->force && holds_foreign(e, foreign)) {
+            if (config->kept)
+                config->kept(config->user, e, foreign);
+            continue;
+        }
         const ff_status status = config->dry ? FF_OK : remove_run(e);
         if (status == FF_OK && config->removed)
             config->removed(config->user, e);

@@ -28,9 +28,12 @@ typedef struct ff_runs_prune_config {
     uint64_t keep;    /* the newest complete ones */
     bool incomplete;  /* and those that were not completed */
     bool dry;         /* remove nothing */
+    bool force;       /* also runs with files that they did not write */
     void (*removed)(void *user, const ff_run_entry *entry);
     void (*cut)(void *user, const ff_run_entry *entry); /* kept though not complete; may be NULL */
     void (*failed)(void *user, const ff_run_entry *entry, int error); /* it cannot be removed: errno */
+    void (*kept)(void *user, const ff_run_entry *entry,
+                 const char *file); /* for a file that is not its own */
     void *user;
 } ff_runs_prune_config;
 

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
@@ -70,7 +71,8 @@ typedef struct collection {
     ff_json *json;
     const char *folder;
     uint64_t bytes;
-    int error; /* errno */
+    int error;   /* errno */
+    char *which; /* file could not be hashed */
 } collection;
 
 static bool put_result(void *user, const char *file) {
@@ -79,6 +81,7 @@ static bool put_result(void *user, const char *file) {
     uint64_t size;
     if (!ff__run_join(path, c->folder, file) || ff_sha256_file(path, true, text, &size) != FF_OK) {
         c->error = errno;
+        snprintf(c->which, FF_FILE_PATH, "%s", file);
         return false;
     }
     c->bytes += size;
@@ -86,8 +89,8 @@ static bool put_result(void *user, const char *file) {
     return true;
 }
 
-static ff_status put_results(ff_json *json, const char *folder) {
-    collection c = {.json = json, .folder = folder};
+static ff_status put_results(ff_json *json, const char *folder, char which[FF_FILE_PATH]) {
+    collection c = {.json = json, .folder = folder, .which = which};
     ff_json_open(json, "results", '{');
     const bool good = ff__run_files(folder, put_result, &c);
     ff_json_close(json, '}');
@@ -96,21 +99,43 @@ static ff_status put_results(ff_json *json, const char *folder) {
     return good ? FF_OK : FF_ERR_IO;
 }
 
+/* The last key of a manifest is the SHA-256 of what stands before it; whatever else stands there is damage.
+ */
+enum { SEAL = sizeof ",\n  \"sha256\": \"\"\n}\n" - 1 + FF_SHA256_TEXT - 1 };
+
+static void put_seal(const char *text, size_t length, char seal[SEAL + 1]) {
+    char hash[FF_SHA256_TEXT];
+    ff_sha256(text, length, hash);
+    snprintf(seal, SEAL + 1, ",\n  \"sha256\": \"%s\"\n}\n", hash);
+}
+
+static bool is_sealed(const char *text, size_t length) {
+    char seal[SEAL + 1];
+    if (length < SEAL)
+        return false;
+    put_seal(text, length - SEAL, seal);
+    return strcmp(text + length - SEAL, seal) == 0;
+}
+
 /* Synced before it is renamed: a power cut leaves the former or the new one. At the beginning of a run there
  * is nothing to lose yet. */
 static ff_status replace(const char *folder, const char *text, bool sync) {
-    char path[FF_FILE_PATH];
+    static const char end[] = "\n}\n";
+    char path[FF_FILE_PATH], seal[SEAL + 1];
     ff_file_whole whole;
+    const size_t length = strlen(text) - (sizeof end - 1);
+    put_seal(text, length, seal);
     if (!ff__run_join(path, folder, FF_RUN_MANIFEST) || ff_file_begin(path, &whole) != FF_OK)
         return FF_ERR_IO;
-    const bool good = fputs(text, whole.file) >= 0;
+    const bool good = fwrite(text, 1, length, whole.file) == length && fputs(seal, whole.file) >= 0;
     return sync ? ff_file_keep(&whole, good) : ff_file_end(&whole, good);
 }
 
-ff_status ff__manifest_write(const ff_run_folder *run, const ff_run_end *end) {
+ff_status ff__manifest_write(const ff_run_folder *run, const ff_run_end *end, char which[FF_FILE_PATH]) {
     const ff_run_wanted *w = &run->wanted;
     const bool complete = end && end->whole && !end->stopped;
     char ended[32];
+    snprintf(which, FF_FILE_PATH, FF_RUN_MANIFEST);
     ff_json json;
     ff_json_init(&json, true);
     ff_json_open(&json, NULL, '{');
@@ -135,7 +160,7 @@ ff_status ff__manifest_write(const ff_run_folder *run, const ff_run_end *end) {
     ff_json_string(&json, "place", run->place == FF_RUN_LINKED ? run->path : run->shown);
     put_known(&json, "key", w->key);
     put_inputs(&json, w->inputs);
-    const ff_status status = complete ? put_results(&json, run->path) : FF_OK;
+    const ff_status status = complete ? put_results(&json, run->path, which) : FF_OK;
     ff_json_close(&json, '}');
     char *text = ff_json_take(&json);
     if (!text)
@@ -156,9 +181,13 @@ ff_status ff_manifest_read(const char *folder, ff_manifest *manifest) {
 ff_status ff__manifest_read_file(const char *path, ff_manifest *manifest) {
     size_t length;
     *manifest = (ff_manifest){0};
+    struct stat info;
+    if (lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
+        return FF_ERR_FORMAT;
     const ff_status found = ff_file_read_own(path, MANIFEST_BYTES, &manifest->text, &length, NULL, 0);
     if (found != FF_OK)
         return found == FF_ERR_MEMORY || found == FF_ERR_IO ? found : FF_ERR_FORMAT;
+    manifest->sealed = is_sealed(manifest->text, length);
     manifest->tree = calloc(1, sizeof *manifest->tree);
     ff_tree_error error;
     ff_node *root = NULL;

@@ -105,32 +105,32 @@ static const char *taken(const char *folder, const ff_node *fresh, const ff_node
     return NULL;
 }
 
+const char *ff__run_blocked(const char *folder) {
+    char path[FF_FILE_PATH];
+    struct stat info;
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (ff__run_join(path, folder, own[i]) && lstat(path, &info) == 0 && S_ISDIR(info.st_mode))
+            return own[i];
+    return ff__run_join(path, folder, FF_RUN_MANIFEST) && lstat(path, &info) == 0 && S_ISDIR(info.st_mode)
+               ? FF_RUN_MANIFEST
+               : NULL;
+}
+
 typedef struct switching {
-    const char *folder;
+    char folder[FF_FILE_PATH], from[FF_FILE_PATH], aside[FF_FILE_PATH];
     const ff_node *fresh, *former; /* results; NULL: none */
     bool below;                    /* the former run was ours and not completed: its files have no list */
 } switching;
 
-static bool remove_stale(void *user, const char *file) {
-    const switching *s = user;
+static bool is_in(const char *folder, const char *file) {
     char path[FF_FILE_PATH];
-    const bool listed = s->former && ff_node_find(s->former, file);
-    if ((s->fresh && ff_node_find(s->fresh, file)) || (!listed && !ff__run_is_own(file, s->below)) ||
-        !ff__run_join(path, s->folder, file))
-        return true;
-    if (unlink(path) != 0)
-        return false;
-    for (char *slash; (slash = strrchr(path, '/')) && (size_t)(slash - path) > strlen(s->folder);) {
-        *slash = 0;
-        if (rmdir(path) != 0) /* not empty */
-            break;
-    }
-    return true;
+    struct stat info;
+    return ff__run_join(path, folder, file) && lstat(path, &info) == 0;
 }
 
+/* With the folders that it needs, and without those that are empty then. */
 static bool move_one(const char *from, const char *to, const char *file) {
     char a[FF_FILE_PATH], b[FF_FILE_PATH];
-    struct stat info;
     if (!ff__run_join(a, from, file) || !ff__run_join(b, to, file))
         return false;
     for (char *c = b + strlen(to) + 1; (c = strchr(c, '/')); c++) {
@@ -139,51 +139,87 @@ static bool move_one(const char *from, const char *to, const char *file) {
             return false;
         *c = '/';
     }
-    return rename(a, b) == 0 || (errno == ENOENT && stat(b, &info) == 0); /* moved before the cut */
+    if (rename(a, b) != 0)
+        return errno == ENOENT && is_in(to, file); /* moved before the cut */
+    for (char *slash; (slash = strrchr(a, '/')) && (size_t)(slash - a) > strlen(from);) {
+        *slash = 0;
+        if (rmdir(a) != 0) /* not empty */
+            break;
+    }
+    return true;
 }
 
-/* The former manifest goes first and the new one comes last: in between the folder is not complete, and what
- * is still to be moved is known. Done again after a cut it comes to the same. */
-ff_status ff__run_move(const char *folder, bool force) {
-    char fresh[FF_FILE_PATH], at[FF_FILE_PATH], aside[FF_FILE_PATH];
-    if (!ff__run_join(fresh, folder, FF_RUN_NEW) || !ff__run_join(at, folder, FF_RUN_MANIFEST) ||
-        !ff__run_join(aside, folder, FF_RUN_FORMER))
-        return FF_ERR_IO;
-    ff_manifest m, former;
-    if (ff_manifest_read(fresh, &m) != FF_OK)
-        return FF_ERR_IO;
+/* What the former run wrote, what has a result's name, and what stands where a new result will; not a new one
+ * that was moved before a cut. */
+static bool set_aside(void *user, const char *file) {
+    const switching *s = user;
+    const bool fresh = s->fresh && ff_node_find(s->fresh, file);
+    const bool stale = (s->former && ff_node_find(s->former, file)) || ff__run_is_own(file, s->below);
+    return (fresh ? !is_in(s->from, file) : !stale) || move_one(s->folder, s->aside, file);
+}
+
+static bool give_back(void *user, const char *file) {
+    const switching *s = user;
+    return move_one(s->aside, s->folder, file);
+}
+
+/* Undoes it. False: it cannot be. */
+static bool put_back(switching *s) {
     bool good = true;
-    if (!force && ff__manifest_read_file(at, &former) == FF_OK) { /* else the switch was begun before */
-        good = !taken(folder, ff_node_find(m.root, "results"), ff_node_find(former.root, "results"));
-        ff_manifest_free(&former);
-        if (!good) {
-            ff_manifest_free(&m);
-            errno = EEXIST;
-            return FF_ERR_IO;
-        }
-    }
-    good = rename(at, aside) == 0 || errno == ENOENT;
-    good = ff__manifest_read_file(aside, &former) != FF_ERR_MEMORY && good;
-    switching s = {.folder = folder,
-                   .fresh = ff_node_find(m.root, "results"),
-                   .former = former.root ? ff_node_find(former.root, "results") : NULL,
-                   .below = former.root && !ff_manifest_complete(&former)};
-    good = good &&
-           ff__run_files(folder, remove_stale, &s); /* else what is stale would seem to be of the new one */
-    for (const ff_node *n = s.fresh ? s.fresh->child : NULL; n && good; n = n->next)
-        good = move_one(fresh, folder, n->key);
-    if (good) {
-        ff__run_sync(folder);
-        good = move_one(fresh, folder, FF_RUN_MANIFEST);
-    }
-    const int error = errno;
-    if (good) {
-        unlink(aside);
-        ff__run_remove(fresh, false);
+    for (const ff_node *n = s->fresh ? s->fresh->child : NULL; n; n = n->next)
+        good =
+            (is_in(s->from, n->key) || !is_in(s->folder, n->key) || move_one(s->folder, s->from, n->key)) &&
+            good;
+    good = good && ff__run_files(s->aside, give_back, s) &&
+           (!is_in(s->aside, FF_RUN_MANIFEST) || move_one(s->aside, s->folder, FF_RUN_MANIFEST));
+    if (good)
+        ff__run_remove(s->aside, false);
+    return good;
+}
+
+/* The former run is set aside, its manifest first, then the new files are moved and the new manifest comes
+ * last: in between the folder is not complete, and what is still to be moved is known. Done again after a cut
+ * it comes to the same. */
+static bool exchange_files(switching *s) {
+    if ((mkdir(s->aside, 0777) != 0 && errno != EEXIST) ||
+        (is_in(s->folder, FF_RUN_MANIFEST) && !move_one(s->folder, s->aside, FF_RUN_MANIFEST)) ||
+        !ff__run_files(s->folder, set_aside, s))
+        return false;
+    for (const ff_node *n = s->fresh ? s->fresh->child : NULL; n; n = n->next)
+        if (!move_one(s->from, s->folder, n->key))
+            return false;
+    ff__run_sync(s->folder);
+    return move_one(s->from, s->folder, FF_RUN_MANIFEST);
+}
+
+ff_status ff__run_move(const char *folder, bool force) {
+    switching s = {.fresh = NULL};
+    ff_manifest m, former;
+    if (!ff__run_join(s.from, folder, FF_RUN_NEW) || !ff__run_join(s.aside, folder, FF_RUN_FORMER) ||
+        snprintf(s.folder, sizeof s.folder, "%s", folder) < 0 || ff_manifest_read(s.from, &m) != FF_OK)
+        return FF_ERR_IO;
+    const bool begun = is_in(s.aside, FF_RUN_MANIFEST);
+    const ff_status read = ff_manifest_read(begun ? s.aside : folder, &former);
+    s.fresh = ff_node_find(m.root, "results");
+    s.former = former.root ? ff_node_find(former.root, "results") : NULL;
+    s.below = former.root && !ff_manifest_complete(&former);
+    ff_status status = FF_OK;
+    int error = ENOMEM;
+    if (read == FF_ERR_MEMORY)
+        status = FF_ERR_IO;
+    else if (!force && !begun && former.root && taken(folder, s.fresh, s.former)) {
+        status = FF_ERR_IO;
+        error = EEXIST;
+    } else if (!exchange_files(&s)) {
+        error = errno;
+        status = put_back(&s) ? FF_ERR_IO : FF_ERR_LIMIT;
+    } else {
+        ff__run_remove(s.aside, false);
+        ff__run_remove(s.from, false);
         ff__run_sync(folder);
     }
     ff_manifest_free(&m);
     ff_manifest_free(&former);
     errno = error;
-    return good ? FF_OK : FF_ERR_IO;
+    return status;
 }

@@ -133,9 +133,11 @@ typedef struct ff_manifest {
     struct ff_tree *tree;
     char *text;
     const struct ff_node *root;
+    bool sealed; /* its last key is the hash of all before it: it is as it was written */
 } ff_manifest;
 
-/* folder/manifest.json. FF_ERR_IO: there is none; FF_ERR_FORMAT: it is not one of ours; FF_ERR_MEMORY. */
+/* folder/manifest.json, no link. FF_ERR_IO: there is none; FF_ERR_FORMAT: it is not one of ours;
+ * FF_ERR_MEMORY. */
 ff_status ff_manifest_read(const char *folder, ff_manifest *manifest);
 void ff_manifest_free(ff_manifest *manifest); /* zero is allowed */
 /* The text under a key; "" where there is none. */

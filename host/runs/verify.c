@@ -10,6 +10,8 @@
 #include "runs/list.h"
 #include "text/message.h"
 
+enum { SUMMARY_BYTES = 16 << 20 };
+
 typedef struct verification {
     const char *folder;
     char from[FF_FILE_PATH]; /* from where the paths of inputs start */
@@ -95,24 +97,20 @@ static bool replay(const verification *v, const char *path, bool *loop, char *te
     return status == FF_OK && !result.differs && !result.cut;
 }
 
-/* A manifest is a file like any other: what it names must lie in its folder. */
-static bool is_below(const char *name) {
-    for (const char *part = name; part; part = strchr(part, '/') ? strchr(part, '/') + 1 : NULL)
-        if (*part == '/' || *part == 0 || strncmp(part, "../", 3) == 0 || strcmp(part, "..") == 0)
-            return false;
-    return true;
-}
-
 static void check_result(const verification *v, const ff_node *node) {
     char path[FF_FILE_PATH], hash[FF_SHA256_TEXT], text[1200];
-    uint64_t size;
     const char *recorded = node->kind == FF_NODE_SCALAR ? node->text : "";
-    const bool read = is_below(node->key) && ff__run_join(path, v->folder, node->key) &&
-                      ff_sha256_file(path, false, hash, &size) == FF_OK;
+    const bool read = ff__run_is_below(node->key) && ff__run_join(path, v->folder, node->key) &&
+                      ff__run_hash(v->folder, node->key, hash) == FF_OK;
     const bool same = read && strcmp(hash, recorded) == 0;
+    const bool link = !read && ff__run_is_below(node->key) && ff__run_is_link(v->folder, node->key);
     v->out->checked++;
     v->out->different += !same;
-    report_check(v, "result", node->key, recorded, read ? hash : "cannot be read", same);
+    report_check(v, "result", node->key, recorded,
+                 read   ? hash
+                 : link ? "a link, which is not followed"
+                        : "cannot be read",
+                 same);
     const size_t n = strlen(node->key);
     if (!read || n < 8 || strcmp(node->key + n - 8, "log.mcap") != 0)
         return;
@@ -124,10 +122,49 @@ static void check_result(const verification *v, const ff_node *node) {
     report_check(v, "log", node->key, "the same bits", text, again);
 }
 
+/* One run's verdict and method stand in its summary, too. */
+static ff_status check_summary(const verification *v, const ff_manifest *m) {
+    static const char *const key[] = {"method", "verdict"};
+    char path[FF_FILE_PATH], *text = NULL;
+    size_t length;
+    ff_tree tree = {0};
+    ff_node *root = NULL;
+    ff_tree_error error;
+    const char *command = ff_manifest_text(m, "command");
+    if ((strcmp(command, "run") != 0 && strcmp(command, "rt") != 0) ||
+        ff__run_is_link(v->folder, "summary.json") || !ff__run_join(path, v->folder, "summary.json"))
+        return FF_OK;
+    ff_status status = ff_file_read_own(path, SUMMARY_BYTES, &text, &length, NULL, 0);
+    if (status == FF_OK)
+        status = ff_tree_parse(&tree, text, length, NULL, &root, &error);
+    for (size_t i = 0; status == FF_OK && root && root->kind == FF_NODE_MAP && i < sizeof key / sizeof *key;
+         i++) {
+        const char *recorded = ff_manifest_text(m, key[i]), *found = filled_member(root, key[i]);
+        const bool same = !*found || strcmp(recorded, found) == 0;
+        v->out->checked++;
+        v->out->different += !same;
+        if (!same)
+            report_check(v, "run", key[i], recorded, found, false);
+    }
+    ff_tree_free(&tree);
+    free(text);
+    return status == FF_ERR_MEMORY ? status : FF_OK;
+}
+
+/* Is there what every run writes. */
+static bool has_results(const ff_node *results) {
+    for (const ff_node *n = results && results->kind == FF_NODE_MAP ? results->child : NULL; n; n = n->next) {
+        const char *slash = strrchr(n->key, '/'), *name = slash ? slash + 1 : n->key;
+        if (strcmp(name, "summary.json") == 0 || strcmp(name, "delay-margin.csv") == 0)
+            return true;
+    }
+    return false;
+}
+
 /* A file that the run did not write is said, and no fault: notes, exports. */
 static bool check_other(void *user, const char *file) {
     const verification *v = user;
-    if (!v->results || !ff_node_find(v->results, file))
+    if (!ff_node_find(v->results, file))
         report_check(v, "other", file, "-", "not of this run", true);
     return true;
 }
@@ -148,11 +185,12 @@ ff_status ff_runs_verify(const char *folder, const ff_catalog *catalog, ff_run_t
         return ff_refuse(FF_ERR_FORMAT, message, size, "its manifest.json cannot be read (%s)",
                          strerror(unread));
     if (status != FF_OK)
-        return ff_refuse(FF_ERR_FORMAT, message, size,
-                         moving ? "a switch to a new run was cut short; the next run with --out completes it"
-                         : status == FF_ERR_IO
-                             ? "it has no manifest.json: not a run, or one of a version before 0.2"
-                             : "its manifest.json is damaged, or not ours");
+        return ff_refuse(
+            FF_ERR_FORMAT, message, size,
+            moving ? "a switch to a new run was cut short; the next run with --out completes it"
+            : status == FF_ERR_IO ? "it has no manifest.json: not a run, or one of a version before 0.2"
+            : ff__run_is_link(folder, FF_RUN_MANIFEST) ? "its manifest.json is a link, which is not followed"
+                                                       : "its manifest.json is damaged, or not ours");
     if (!ff_manifest_complete(&m)) {
         ff_refuse(FF_ERR_FORMAT, message, size, "the run is %s: %s",
                   ff__run_locked(folder) ? "still written" : "not complete", ff_manifest_text(&m, "state"));
@@ -166,15 +204,24 @@ ff_status ff_runs_verify(const char *folder, const ff_catalog *catalog, ff_run_t
                       .user = user,
                       .out = out,
                       .results = ff_node_find(m.root, "results")};
+    if (!has_results(v.results)) {
+        ff_manifest_free(&m);
+        return ff_refuse(FF_ERR_FORMAT, message, size,
+                         "its manifest.json is damaged, or not ours: its results have no summary.json");
+    }
     find_start(folder, &m, v.from);
+    out->checked++;
+    out->different += !m.sealed;
+    if (!m.sealed)
+        report_check(&v, "run", FF_RUN_MANIFEST, "its own SHA-256", "not what was written", false);
     for (const ff_node *n = inputs && inputs->kind == FF_NODE_LIST ? inputs->child : NULL; n; n = n->next)
         check_input(&v, n);
-    for (const ff_node *n = v.results && v.results->kind == FF_NODE_MAP ? v.results->child : NULL; n;
-         n = n->next)
+    for (const ff_node *n = v.results->child; n; n = n->next)
         check_result(&v, n);
     errno = 0;
-    const bool walked = ff__run_files(folder, check_other, &v);
-    const int error = errno;
+    const bool enough = check_summary(&v, &m) == FF_OK;
+    const bool walked = enough && ff__run_files(folder, check_other, &v);
+    const int error = enough ? errno : ENOMEM;
     ff_manifest_free(&m);
     if (walked)
         return FF_OK;

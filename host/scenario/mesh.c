@@ -227,19 +227,20 @@ ff_status ff_mesh_parse(const unsigned char *bytes, size_t length, ff_mesh *mesh
     return status;
 }
 
-ff_status ff_mesh_load(const char *path, ff_mesh *mesh, char *message, size_t size) {
+ff_status ff_mesh_load(ff_held *held, const char *path, ff_mesh *mesh, char *message, size_t size) {
     *mesh = (ff_mesh){0};
-    char *bytes;
+    ff_held own = {0};
+    const ff_held_file *file;
     size_t length;
-    ff_status status = ff_file_read(path, FF_MESH_BYTES, &bytes, &length, message, size);
+    ff_status status = ff_held_read(held ? held : &own, path, FF_MESH_BYTES, &file, &length, message, size);
     if (status == FF_ERR_SIZE) {
         snprintf(message, size, "larger than 8 MiB");
         return FF_ERR_LIMIT;
     }
     if (status != FF_OK)
         return FF_ERR_IO;
-    status = ff_mesh_parse((const unsigned char *)bytes, length, mesh, message, size);
-    free(bytes);
+    status = ff_mesh_parse((const unsigned char *)file->text, length, mesh, message, size);
+    ff_held_free(&own);
     return status;
 }
 

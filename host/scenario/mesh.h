@@ -3,6 +3,7 @@
 #define FF_SCENARIO_MESH_H
 
 #include "freefloat/base.h"
+#include "text/held.h"
 
 enum {
     FF_MESH_TRIANGLES = 20000, /* at most */
@@ -15,8 +16,9 @@ typedef struct ff_mesh {
     uint16_t *index; /* 3 each */
 } ff_mesh;
 
-/* FF_ERR_IO, FF_ERR_FORMAT, FF_ERR_LIMIT (too large), FF_ERR_MEMORY; `message` says why. */
-ff_status ff_mesh_load(const char *path, ff_mesh *mesh, char *message, size_t size);
+/* As `held` (may be NULL) has the file. FF_ERR_IO, FF_ERR_FORMAT, FF_ERR_LIMIT (too large), FF_ERR_MEMORY;
+ * `message` says why. */
+ff_status ff_mesh_load(ff_held *held, const char *path, ff_mesh *mesh, char *message, size_t size);
 /* From memory, for tests. */
 ff_status ff_mesh_parse(const unsigned char *bytes, size_t length, ff_mesh *mesh, char *message, size_t size);
 void ff_mesh_free(ff_mesh *mesh);

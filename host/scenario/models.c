@@ -28,7 +28,7 @@ static ff_status load_model(const ff_reader *r, const char *name, const char *pa
     const char *bytes;
     size_t length;
     if (!r->options || !r->options->file)
-        return ff_urdf_load(path, urdf, text, size);
+        return ff_urdf_load(r->options ? r->options->held : NULL, path, urdf, text, size);
     if (r->options->file(r->options->file_self, name, &bytes, &length))
         return ff_urdf_parse(name, bytes, length, urdf, text, size);
     snprintf(text, size, "it is not in the log");
@@ -70,7 +70,8 @@ static const struct ff_tree_model_file *read_model(ff_reader *r, const ff_node *
     return m;
 }
 
-/* Read to be checked only: what is drawn reads it again, and does without where it is gone. */
+/* Read to be checked only: what is drawn asks `held` for it again; in a log's scenario, which holds nothing,
+ * the disk, and does without where it is gone. */
 bool ff__read_mesh(ff_reader *r, const ff_node *node, char *path) {
     char name[FF_NAME_SIZE], text[128];
     if (!ff_reader_text(r, node, "file", name, FF_NAME_SIZE))
@@ -85,7 +86,7 @@ bool ff__read_mesh(ff_reader *r, const ff_node *node, char *path) {
     if (r->options && r->options->file) /* of a log: nothing is computed from it, and its file may be gone */
         return true;
     ff_mesh mesh;
-    if (ff_mesh_load(path, &mesh, text, sizeof text) != FF_OK)
+    if (ff_mesh_load(r->options ? r->options->held : NULL, path, &mesh, text, sizeof text) != FF_OK)
         return ff_reader_fail(
             r, node->place,
             "mesh '%s': %s, allowed: an STL or OBJ file of at most %d triangles, from the scenario's "

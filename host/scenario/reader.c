@@ -375,14 +375,15 @@ static ff_shown nearest_file(const char *path) {
     return ff_guess_hint(&guess);
 }
 
-ff_status ff_reader_file(ff_reader *r, const char *path, char **text, size_t *length) {
+ff_status ff_reader_file(ff_reader *r, ff_held *held, const char *path, const ff_held_file **file) {
     const ff_place start = {1, 1, NULL};
     char why[200] = "";
-    const ff_status status = ff_file_read(path, FF_TREE_BYTES, text, length, why, sizeof why);
+    size_t length;
+    const ff_status status = ff_held_read(held, path, FF_TREE_BYTES, file, &length, why, sizeof why);
     if (status == FF_ERR_ARGUMENT)
         ff_reader_fail(r, start, "this is a folder, allowed: a YAML file");
     else if (status == FF_ERR_SIZE)
-        ff_reader_fail(r, start, "the file has %zu bytes, allowed: at most 16 MB", *length);
+        ff_reader_fail(r, start, "the file has %zu bytes, allowed: at most 16 MB", length);
     else if (status == FF_ERR_MEMORY)
         ff_reader_fail(r, start, "no memory for the file");
     else if (status != FF_OK)

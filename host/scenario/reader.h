@@ -35,9 +35,9 @@ bool ff_reader_fail(ff_reader *r, ff_place place, const char *format, ...)
 void ff_reader_warn(ff_reader *r, ff_place place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The whole file, malloc'ed. FF_ERR_IO (a folder, too), FF_ERR_FORMAT (above FF_TREE_BYTES), FF_ERR_MEMORY.
- */
-ff_status ff_reader_file(ff_reader *r, const char *path, char **text, size_t *length);
+/* The whole file, which is held's. FF_ERR_IO (a folder, too), FF_ERR_FORMAT (above FF_TREE_BYTES),
+ * FF_ERR_MEMORY. */
+ff_status ff_reader_file(ff_reader *r, ff_held *held, const char *path, const ff_held_file **file);
 
 /* A list of allowed words, and the one that was probably meant. */
 typedef struct ff_names {

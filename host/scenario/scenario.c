@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "text/sha256.h"
-
 ff_status ff__apply_sets(ff_reader *r, const ff_scenario_options *options, ff_tree_error *error) {
     for (int i = 0; i < (options ? options->sets : 0); i++) {
         const char *assignment = options->set[i];
@@ -59,25 +57,30 @@ ff_status ff_scenario_parse(const char *label, const char *text, size_t length,
         !ff__read_scenario(&r, tree.root, options ? options->method : NULL) && status == FF_OK)
         status = r.unsupported ? FF_ERR_UNSUPPORTED : FF_ERR_FORMAT;
     ff_tree_free(&tree);
+    scenario->held = options ? options->held : NULL;
     return status;
 }
 
 ff_status ff_scenario_load(const char *path, const ff_scenario_options *options, ff_scenario *scenario,
                            char *message, size_t size, char *warnings, size_t warnings_size) {
     ff_reader r = {.label = path, .message = message, .size = size};
-    char *text;
-    size_t length;
+    ff_held own = {0}, *const held = options && options->held ? options->held : &own;
+    const ff_held_file *file;
     if (message && size)
         message[0] = 0;
     if (warnings && warnings_size)
         warnings[0] = 0;
-    ff_status status = ff_reader_file(&r, path, &text, &length);
-    if (status != FF_OK)
-        return status;
-    status = ff_scenario_parse(path, text, length, options, scenario, message, size, warnings, warnings_size);
-    ff_sha256(text, length, scenario->sha256);
-    free(text);
+    ff_status status = ff_reader_file(&r, held, path, &file);
+    if (status == FF_OK)
+        status = ff_scenario_parse(path, file->text, file->length, options, scenario, message, size, warnings,
+                                   warnings_size);
+    ff_held_free(&own);
     return status;
+}
+
+void ff_scenario_place(const char *path, const char *name, char place[FF_FILE_PATH]) {
+    const char *slash = *name == '/' ? NULL : strrchr(path, '/');
+    snprintf(place, FF_FILE_PATH, "%.*s%s", slash ? (int)(slash - path) + 1 : 0, path, name);
 }
 
 bool ff_scenario_variant_set(const char *method, const char *text, size_t length, char *set, size_t size) {

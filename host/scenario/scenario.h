@@ -10,6 +10,8 @@
 #include "scenario/emulation.h"
 #include "freefloat/loop.h"
 #include "freefloat/output.h"
+#include "text/file.h"
+#include "text/held.h"
 
 enum {
     FF_NAME_SIZE = 128,
@@ -384,9 +386,9 @@ typedef struct ff_scenario {
     char name[FF_NAME_SIZE];
     int models;
     char model[FF_MAX_MODELS][FF_NAME_SIZE]; /* URDF files as the scenario names them */
-    char sha256[65];                         /* of the file that was loaded, as it was read; "" from memory */
-    double cycle, duration;                  /* [s] */
-    uint64_t cycles;                         /* round(duration/cycle) */
+    ff_held *held;          /* the files that it was read from, the caller's; NULL: they are not held */
+    double cycle, duration; /* [s] */
+    uint64_t cycles;        /* round(duration/cycle) */
     uint64_t seed;
     const ff_method *method; /* NULL: ideal, the reference itself */
     char unchecked[256]; /* path of a library that was left closed; then `direct` stands for it; "" none */
@@ -518,6 +520,7 @@ typedef struct ff_scenario_options {
      * disk. False: not there. The text must outlive the call. */
     bool (*file)(void *self, const char *name, const char **text, size_t *length);
     void *file_self;
+    ff_held *held; /* keeps what is read from the disk, and outlives the scenario; NULL: nothing is kept */
 } ff_scenario_options;
 
 /* KEY=VALUE of a method's variant, as --methods and campaigns write it, into `set` with its full path: a key
@@ -525,6 +528,8 @@ typedef struct ff_scenario_options {
  * section. false: it does not fit. */
 bool ff_scenario_variant_set(const char *method, const char *text, size_t length, char *set, size_t size);
 
+/* Where a file is that the scenario at `path` names: from its folder. */
+void ff_scenario_place(const char *path, const char *name, char place[FF_FILE_PATH]);
 /* Reads a file. FF_OK; FF_ERR_IO, FF_ERR_FORMAT, FF_ERR_UNSUPPORTED where only the method cannot run it
  * (message is the one line for the user). warnings: one line
  * each, newline separated (may be empty). */

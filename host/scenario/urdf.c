@@ -562,19 +562,20 @@ ff_status ff_urdf_parse(const char *label, const char *text, size_t length, ff_u
     return status;
 }
 
-ff_status ff_urdf_load(const char *path, ff_urdf *urdf, char *message, size_t size) {
-    char *text;
+ff_status ff_urdf_load(ff_held *held, const char *path, ff_urdf *urdf, char *message, size_t size) {
+    ff_held own = {0};
+    const ff_held_file *file;
     size_t length;
     char why[200];
-    ff_status status = ff_file_read(path, FF_URDF_BYTES, &text, &length, why, sizeof why);
+    ff_status status = ff_held_read(held ? held : &own, path, FF_URDF_BYTES, &file, &length, why, sizeof why);
     if (status == FF_ERR_ARGUMENT)
         return ff_refuse(FF_ERR_IO, message, size, "not a regular file");
     if (status == FF_ERR_SIZE) /* the parser says what is too long */
         return ff_urdf_parse(path, "", length, urdf, message, size);
     if (status != FF_OK)
         return ff_refuse(FF_ERR_IO, message, size, "%s", why);
-    status = ff_urdf_parse(path, text, length, urdf, message, size);
-    free(text);
+    status = ff_urdf_parse(path, file->text, length, urdf, message, size);
+    ff_held_free(&own);
     return status;
 }
 

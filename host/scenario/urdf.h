@@ -8,6 +8,7 @@
 #define FF_SCENARIO_URDF_H
 
 #include "scenario/arm_link.h"
+#include "text/held.h"
 
 enum {
     FF_URDF_LINKS = 64,      /* rows: links but the root */
@@ -36,8 +37,9 @@ typedef struct ff_urdf {
 /* FF_OK; FF_ERR_FORMAT, FF_ERR_MEMORY with one line "LABEL:LINE: what is wrong, allowed: ...". */
 ff_status ff_urdf_parse(const char *label, const char *text, size_t length, ff_urdf *urdf, char *message,
                         size_t size);
-/* The same from a regular file; also FF_ERR_IO, with the system's words alone as message. */
-ff_status ff_urdf_load(const char *path, ff_urdf *urdf, char *message, size_t size);
+/* The same from a regular file, as `held` (may be NULL) has it; also FF_ERR_IO, with the system's words alone
+ * as message. */
+ff_status ff_urdf_load(ff_held *held, const char *path, ff_urdf *urdf, char *message, size_t size);
 /* Fixed links merged into what carries them, and the last row's frame in the last joint's link as *tip: a
  * serial arm of moving joints. What is fixed to the root adds to chain->root_mass. FF_ERR_FORMAT if the arm
  * branches. chain must not be urdf. */

@@ -5,12 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "ideal/orbit.h"
 #include "record/csv.h"
 #include "report/geometry.h"
-#include "scenario/tree.h"
 #include "session/internal.h"
 #include "text/file.h"
 
@@ -35,19 +33,22 @@ ff_outcome ff_session_load(ff_session *session, const char *path, const ff_scena
                            ff_notes *notes) {
     char message[1024], warnings[4096];
     *session = (ff_session){0};
-    const ff_status status = ff_scenario_load(path, options, &session->scenario, message, sizeof message,
-                                              warnings, sizeof warnings);
+    ff_scenario_options load = options ? *options : (ff_scenario_options){0};
+    load.held = load.held ? load.held : &session->held;
+    const ff_status status =
+        ff_scenario_load(path, &load, &session->scenario, message, sizeof message, warnings, sizeof warnings);
     ff_notes_warning(notes, "%s", warnings);
     if (status < 0) {
+        ff_held_free(&session->held);
         session->run.status = status;
         memcpy(session->refusal, message, sizeof session->refusal);
         return ff_notes_error(notes, FF_REFUSED, "%s", message);
     }
     snprintf(session->label, sizeof session->label, "%s", ff_scenario_method_name(&session->scenario));
     session->path = path;
-    session->method = options ? options->method : NULL;
-    for (int i = 0; options && i < options->sets && i < FF_LOG_MAX_SETS; i++)
-        session->set[session->sets++] = options->set[i];
+    session->method = load.method;
+    for (int i = 0; i < load.sets && i < FF_LOG_MAX_SETS; i++)
+        session->set[session->sets++] = load.set[i];
     return FF_DONE;
 }
 
@@ -56,6 +57,7 @@ void ff_session_free(ff_session *session) {
     ff_report_collector_free(&session->report);
     ff_ideal_free(&session->ideal);
     ff_metrics_free(&session->metrics);
+    ff_held_free(&session->held);
     free(session->summary);
     session->summary = NULL;
 }
@@ -83,19 +85,6 @@ static ff_outcome solve_ideal(ff_session *session, const ff_session_options *opt
     return ff_notes_error(notes, FF_FAILED, "%s: %s", session->scenario.name, session->run.message);
 }
 
-/* A file's text, malloc'ed; NULL where it cannot be read twice (a pipe). FF_ERR_MEMORY. */
-static ff_status read_again(const char *path, char **text, size_t *length) {
-    struct stat info;
-    *text = NULL;
-    *length = 0;
-    const bool input = strcmp(path, "-") == 0; /* kept since it was read */
-    if (!input && (stat(path, &info) != 0 || !S_ISREG(info.st_mode)))
-        return FF_OK;
-    const ff_status status =
-        ff_file_read(path, input ? FF_TREE_BYTES : (size_t)info.st_size, text, length, NULL, 0);
-    return status == FF_ERR_MEMORY ? status : FF_OK;
-}
-
 /* Written in place, not renamed at the end: what is flushed shall survive a kill, and with `sync` (on
  * devices, by the recorder's thread) a power cut. */
 static ff_status open_mcap(const ff_session *session, const char *path, const ff_session_options *options,
@@ -106,29 +95,31 @@ static ff_status open_mcap(const ff_session *session, const char *path, const ff
                             .method = session->method,
                             .sync = options->runner != NULL,
                             .compress = !options->plain};
-    char *text, *model[FF_MAX_MODELS] = {NULL};
-    ff_status status = read_again(session->path, &text, &source.length);
-    source.text = text;
-    for (int i = 0; i < session->scenario.models && !status;
-         i++) { /* names start from the scenario's folder */
+    const ff_held *held = session->scenario.held;
+    const ff_held_file *file = ff_held_find(held, session->path);
+    source.text = file ? file->text : NULL;
+    source.length = file ? file->length : 0;
+    for (int i = 0; i < session->scenario.models; i++) {
         char place[FF_FILE_PATH];
-        const char *name = session->scenario.model[i], *slash = strrchr(session->path, '/');
-        const int folder = *name != '/' && slash ? (int)(slash - session->path) + 1 : 0;
-        snprintf(place, sizeof place, "%.*s%s", folder, session->path, name);
-        status = read_again(place, &model[i], &source.model_length[i]);
-        source.model_text[i] = model[i];
+        ff_scenario_place(session->path, session->scenario.model[i], place);
+        file = ff_held_find(held, place);
+        source.model_text[i] = file ? file->text : NULL;
+        source.model_length[i] = file ? file->length : 0;
     }
-    if (!status)
-        status = ff_log_open(path, &session->scenario, &source, log);
-    for (int i = 0; i < FF_MAX_MODELS; i++)
-        free(model[i]);
-    free(text);
-    return status;
+    return ff_log_open(path, &session->scenario, &source, log);
 }
 
 /* Why a log could not be opened or closed. */
 static const char *reason(ff_status status) {
     return status == FF_ERR_MEMORY ? "no memory" : strerror(errno ? errno : ENOSPC);
+}
+
+/* A folder that does not take the log is the caller's choice, a full disk is not. */
+static ff_outcome unopened(ff_status status, const char *path, ff_notes *notes) {
+    const bool failed = status == FF_ERR_MEMORY || errno == ENOSPC || errno == EDQUOT || errno == EFBIG ||
+                        errno == EIO || errno == 0;
+    return ff_notes_error(notes, failed ? FF_FAILED : FF_REFUSED, "%s: cannot be written (%s)", path,
+                          reason(status));
 }
 
 /* The consumers of the rows, and the logs among them. */
@@ -157,18 +148,17 @@ static ff_outcome open_outputs(ff_session *session, const ff_session_options *op
     if (options->out && options->csv) {
         const ff_status status = ff_csv_open(o->csv_path, &session->scenario, &o->csv);
         if (status != FF_OK)
-            return ff_notes_error(notes, FF_REFUSED, "%s: cannot be written (%s)", o->csv_path,
-                                  reason(status));
+            return unopened(status, o->csv_path, notes);
         o->has_csv = true;
         o->sink[o->sinks++] = ff_csv_sink(&o->csv);
     }
     if (options->out && options->mcap) {
         const ff_status status = open_mcap(session, o->mcap_path, options, &o->mcap);
         if (status != FF_OK) {
-            ff_notes_error(notes, FF_REFUSED, "%s: cannot be written (%s)", o->mcap_path, reason(status));
+            const ff_outcome outcome = unopened(status, o->mcap_path, notes);
             if (o->has_csv)
                 ff_csv_close(&o->csv, false);
-            return FF_REFUSED;
+            return outcome;
         }
         o->has_mcap = true;
         o->sink[o->sinks++] = ff_log_sink(&o->mcap);
@@ -176,16 +166,16 @@ static ff_outcome open_outputs(ff_session *session, const ff_session_options *op
     return FF_DONE;
 }
 
-static ff_outcome close_outputs(const ff_session *session, outputs *o, ff_notes *notes) {
+static ff_outcome close_outputs(outputs *o, ff_notes *notes) {
     ff_outcome outcome = FF_DONE;
     const ff_status mcap = o->has_mcap ? ff_log_close(&o->mcap) : FF_OK;
     if (mcap < 0)
         outcome = ff_notes_error(notes, FF_FAILED,
                                  "%s: cannot be written (%s); what was flushed before can be read",
                                  o->mcap_path, reason(mcap));
-    if (o->has_csv && ff_csv_close(&o->csv, session->run.status != FF_ERR_IO) < 0)
-        outcome =
-            ff_notes_error(notes, FF_FAILED, "%s: cannot be written (%s)", o->csv_path, strerror(errno));
+    if (o->has_csv && ff_csv_close(&o->csv, true) < 0)
+        outcome = ff_notes_error(notes, FF_FAILED, "%s: cannot be written (%s); it holds the rows before",
+                                 o->csv_path, strerror(errno));
     return outcome;
 }
 
@@ -282,7 +272,7 @@ ff_outcome ff_session_execute(ff_session *session, const ff_session_options *opt
         options->runner(options->runner_self, &session->scenario, &run, &session->run);
     else
         ff_run(&session->scenario, &run, &session->run);
-    const ff_outcome closed = outcome = close_outputs(session, &o, notes);
+    const ff_outcome closed = outcome = close_outputs(&o, notes);
     if (session->run.status == FF_ERR_UNSUPPORTED)
         return ff_notes_error(notes, FF_REFUSED, "%s: %s", session->scenario.name, session->run.message);
     if (session->run.status < 0 && outcome == FF_DONE)

@@ -14,7 +14,8 @@
 #include "text/notes.h"
 
 typedef struct ff_session {
-    ff_scenario scenario;
+    ff_scenario scenario; /* its files are in `held`, unless the options had another place for them */
+    ff_held held;
     ff_ideal_result ideal;
     ff_run_result run;
     ff_metrics metrics;

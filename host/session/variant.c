@@ -126,10 +126,12 @@ static bool is_good(const char *file, const ff_scenario_options *common) {
 }
 
 ff_outcome ff_comparison_open(const char *file, const ff_variant *variant, int count,
-                              const ff_scenario_options *common, ff_comparison *out,
+                              const ff_scenario_options *options, ff_comparison *out,
                               void (*show)(const ff_notes *notes)) {
     *out = (ff_comparison){0};
     ff_notes notes;
+    ff_scenario_options shared = *options, *const common = &shared;
+    shared.held = &out->held;
     for (int i = 0; i < count; i++) {
         if (*variant[i].why) { /* its line was said */
             add_refused(out, variant[i].label, variant[i].why);
@@ -172,5 +174,6 @@ ff_outcome ff_comparison_open(const char *file, const ff_variant *variant, int c
 void ff_comparison_close(ff_comparison *comparison) {
     for (int i = 0; i < comparison->count; i++)
         ff_session_close(comparison->session[i]);
+    ff_held_free(&comparison->held);
     *comparison = (ff_comparison){0};
 }

@@ -34,6 +34,7 @@ typedef struct ff_variant_refusal {
 
 /* The sessions that a comparison runs, and what cannot be compared. */
 typedef struct ff_comparison {
+    ff_held held; /* the files of all: each is read once */
     int count;
     ff_session *session[FF_MAX_VARIANTS];
     int refusals;

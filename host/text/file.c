@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
@@ -62,33 +61,6 @@ static ff_status read_open(int file, bool patient, size_t limit, char **text, si
     return *length > limit ? ff_refuse(FF_ERR_SIZE, why, size, "it is too large") : FF_OK;
 }
 
-/* The standard input can be read once; whoever asks again, as each variant of a comparison does, gets the
- * same bytes. */
-static ff_status read_input(size_t limit, char **text, size_t *length, char *why, size_t size) {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-    static char *input;
-    static size_t bytes;
-    ff_status status = FF_OK;
-    pthread_mutex_lock(&lock);
-    if (!input)
-        status = read_open(STDIN_FILENO, true, limit, &input, &bytes, why, size);
-    *length = bytes;
-    if (status != FF_OK) {
-        free(input);
-        input = NULL;
-    } else if (bytes > limit)
-        status = ff_refuse(FF_ERR_SIZE, why, size, "it is too large");
-    else {
-        *text = malloc(bytes + 1);
-        if (*text)
-            memcpy(*text, input, bytes + 1);
-        else
-            status = ff_refuse(FF_ERR_MEMORY, why, size, "no memory");
-    }
-    pthread_mutex_unlock(&lock);
-    return status;
-}
-
 static char *confined; /* NULL: everywhere */
 
 ff_status ff_file_confine(const char *folder) {
@@ -109,11 +81,22 @@ static bool allowed(const char *path) {
     return inside;
 }
 
+/* The same, and *text is NULL where it fails. */
+static ff_status read_all(int file, bool patient, size_t limit, char **text, size_t *length, char *why,
+                          size_t size) {
+    const ff_status status = read_open(file, patient, limit, text, length, why, size);
+    if (status != FF_OK) {
+        free(*text);
+        *text = NULL;
+    }
+    return status;
+}
+
 ff_status ff_file_read(const char *path, size_t limit, char **text, size_t *length, char *why, size_t size) {
     *text = NULL;
     *length = 0;
     if (strcmp(path, "-") == 0)
-        return read_input(limit, text, length, why, size);
+        return read_all(STDIN_FILENO, true, limit, text, length, why, size);
     if (!allowed(path))
         return ff_refuse(FF_ERR_IO, why, size, "there is no such file in the scenario's folder (--sandbox)");
     return ff_file_read_own(path, limit, text, length, why, size);
@@ -128,14 +111,10 @@ ff_status ff_file_read_own(const char *path, size_t limit, char **text, size_t *
         return ff_refuse(FF_ERR_IO, why, size, "%s", strerror(errno));
     /* standard input and <(...) stand there: whoever starts the program made them */
     const bool patient = strncmp(path, "/dev/", 5) == 0;
-    const ff_status status = read_open(file, patient, limit, text, length, why, size);
+    const ff_status status = read_all(file, patient, limit, text, length, why, size);
     const int error = errno;
     close(file);
     errno = error;
-    if (status != FF_OK) {
-        free(*text);
-        *text = NULL;
-    }
     return status;
 }
 
@@ -198,12 +177,13 @@ static bool is_own(const ff_file_whole *whole) {
 
 /* Closed before it is renamed, since that is when some file systems tell of a failure; locked until after it.
  */
-static ff_status end(ff_file_whole *whole, bool good, bool keep) {
+static ff_status end(ff_file_whole *whole, bool good, bool keep, bool rescue) {
     if (!whole->file)
         return FF_ERR_IO;
     good = good && fflush(whole->file) == 0 && !ferror(whole->file) && is_own(whole) &&
            (!keep || fsync(fileno(whole->file)) == 0 || errno == EINVAL || errno == EROFS);
     int error = good ? 0 : errno;
+    rescue = rescue && !good && is_own(whole);
     const int lock = dup(fileno(whole->file));
     if (fclose(whole->file) != 0 && good) {
         error = errno;
@@ -214,7 +194,7 @@ static ff_status end(ff_file_whole *whole, bool good, bool keep) {
     error = good ? 0 : error ? error : errno ? errno : ENOSPC;
     if (good && keep)
         ff_folder_sync(whole->path);
-    else if (!good)
+    else if (!good && !(rescue && rename(whole->part, whole->path) == 0))
         unlink(whole->part);
     if (lock >= 0)
         close(lock);
@@ -223,11 +203,15 @@ static ff_status end(ff_file_whole *whole, bool good, bool keep) {
 }
 
 ff_status ff_file_end(ff_file_whole *whole, bool good) {
-    return end(whole, good, false);
+    return end(whole, good, false, false);
 }
 
 ff_status ff_file_keep(ff_file_whole *whole, bool good) {
-    return end(whole, good, true);
+    return end(whole, good, true, false);
+}
+
+ff_status ff_file_rescue(ff_file_whole *whole) {
+    return end(whole, true, false, true);
 }
 
 ff_status ff_file_replace(const char *path, const char *text) {

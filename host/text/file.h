@@ -9,7 +9,7 @@
 enum { FF_FILE_PATH = 4400 }; /* bytes of a path, with its end */
 
 /* All bytes of the file and a zero after them, malloc'ed. A pipe is read to its end; "-" is the standard
- * input, the same bytes each time. FF_ERR_IO (`why`, if not NULL, is the system's reason), FF_ERR_ARGUMENT (a
+ * input. FF_ERR_IO (`why`, if not NULL, is the system's reason), FF_ERR_ARGUMENT (a
  * folder), FF_ERR_SIZE (more than `limit` bytes; *length is then the file's size where it has one, else limit
  * + 1), FF_ERR_MEMORY; *text is NULL then. */
 ff_status ff_file_read(const char *path, size_t limit, char **text, size_t *length, char *why, size_t size);
@@ -36,6 +36,8 @@ ff_status ff_file_end(ff_file_whole *whole, bool good);
 /* The same, and on the disk before it is in its place, which is on the disk, too: a power cut leaves the
  * former or the new one. */
 ff_status ff_file_keep(ff_file_whole *whole, bool good);
+/* The same as ff_file_end, but what was written before a failure is put in its place, too. */
+ff_status ff_file_rescue(ff_file_whole *whole);
 /* Begun and kept: one text. */
 ff_status ff_file_replace(const char *path, const char *text);
 

@@ -318,7 +318,7 @@ static aims equal_aims(void) {
  * Parts of the limits that are chosen anew in every cycle may lead a robot around its target on a circle that
  * grows. So they are kept unless others are quicker: with the same parts the time that is left shrinks by a
  * cycle in each, with others by more. A steady target is reached, at the latest in 1.1 times what equal parts
- * need; where an answer is clipped (`bounded`) a little later. */
+ * need when it was set; where an answer is clipped (`bounded`) a little later. */
 static bool chase(const bounds *b, double T, ff_vec3 e, ff_vec3 vt, part *c, ff_output_course *course,
                   ff_vec3 *d) {
     const double ease = ease_time(b, b->A, T), whole = fmax(ease, ff_vec3_norm(ff_vec3_sub(vt, c->v)) / b->A +
@@ -326,13 +326,15 @@ static bool chase(const bounds *b, double T, ff_vec3 e, ff_vec3 vt, part *c, ff_
     const aims kept = {{course->axis[0], course->axis[1], ff_vec3_cross(course->axis[0], course->axis[1])},
                        course->share,
                        course->fast},
-               each[] = {aim(b, T, ease, e, vt, c), aim(b, T, whole, e, vt, c), equal_aims(), kept};
+               each[] = {aim(b, T, ease, e, vt, c), aim(b, T, whole, e, vt, c),
+                         course->chasing ? kept : equal_aims()};
     ff_limiter_plan plan[2][3];
     const aims *by = NULL;
     double left = FF_NAN;
     int best = 0;
-    for (int n = 0; n < 3 + course->chasing; n++) {
-        const double time = plan_axes(b, &each[n], e, vt, c, plan[1 - best]) / (n == 2 ? EQUALLY : 1.0);
+    for (int n = 0; n < 3; n++) {
+        const double scale = n == 2 && !course->chasing ? EQUALLY : 1.0,
+                     time = plan_axes(b, &each[n], e, vt, c, plan[1 - best]) / scale;
         if (isnan(time))
             return false;
         if (!by || time < left) {

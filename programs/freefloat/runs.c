@@ -16,9 +16,11 @@ static const char help[] =
     "of all; * is the one that out/NAME shows. Runs that were made with --out DIR are\n"
     "in DIR alone. diff says what differs between two: program, call, inputs, files,\n"
     "values of summary.json, rows of logs. A and B are folders, NAME/ID or IDs.\n"
-    "prune removes older ones, never one that is shown or being written.\n\n"
+    "prune removes older ones, never one that is shown or being written, nor one with\n"
+    "files in it that it did not write.\n\n"
     "  --keep N      prune: keeps the newest N complete runs of each name\n"
     "  --incomplete  prune: removes also what was killed, stopped or ran out of disk\n"
+    "  --force       prune: removes also runs with files that they did not write\n"
     "  --dry-run     prune: says what would go, removes nothing\n"
     "  --json        print JSON instead of a table\n"
     "  --quiet       print nothing but errors\n\n"
@@ -107,6 +109,14 @@ static void take_failure(void *user, const ff_run_entry *e, int error) {
     ff_cli_error("%s: cannot be removed (%s)", e->path, strerror(error));
 }
 
+static void take_kept(void *user, const ff_run_entry *e, const char *file) {
+    (void)user;
+    char line[2 * FF_FILE_PATH];
+    snprintf(line, sizeof line, "notice: %s stays: its %s is not of the run; --force removes it", e->path,
+             file);
+    ff_cli_warn_lines(line);
+}
+
 static void take_finding(void *user, const ff_run_finding *f) {
     output *o = user;
     o->count++;
@@ -144,7 +154,7 @@ static int diff(const char *a, const char *b, output *o) {
     return status == FF_OK ? printed : FF_EXIT_FAILED;
 }
 
-static int prune(const char *name, double keep, bool incomplete, bool dry, output *o) {
+static int prune(const char *name, double keep, bool incomplete, bool dry, bool force, output *o) {
     if (!(keep >= 0.0) || keep > 1e9 || keep != (double)(uint64_t)keep) {
         ff_cli_error(
             "freefloat runs prune: --keep must be given, allowed: 0 to 1000000000 runs of each name");
@@ -155,6 +165,8 @@ static int prune(const char *name, double keep, bool incomplete, bool dry, outpu
                                          .keep = (uint64_t)keep,
                                          .incomplete = incomplete,
                                          .dry = dry,
+                                         .force = force,
+                                         .kept = take_kept,
                                          .removed = take_entry,
                                          .failed = take_failure,
                                          .cut = take_cut,
@@ -189,12 +201,16 @@ static int list(const char *name, output *o) {
 int ff_cmd_runs(int argc, char **argv) {
     const char *word = NULL, *first = NULL;
     double keep = -1.0;
-    bool incomplete = false, dry = false;
+    bool incomplete = false, dry = false, force = false;
     int status;
     output o = {0};
-    const ff_option options[] = {FF_OPT_NUMBER("--keep", &keep),   FF_OPT_FLAG("--incomplete", &incomplete),
-                                 FF_OPT_FLAG("--dry-run", &dry),   FF_OPT_FLAG("--json", &o.json),
-                                 FF_OPT_FLAG("--quiet", &o.quiet), {0}};
+    const ff_option options[] = {FF_OPT_NUMBER("--keep", &keep),
+                                 FF_OPT_FLAG("--incomplete", &incomplete),
+                                 FF_OPT_FLAG("--dry-run", &dry),
+                                 FF_OPT_FLAG("--force", &force),
+                                 FF_OPT_FLAG("--json", &o.json),
+                                 FF_OPT_FLAG("--quiet", &o.quiet),
+                                 {0}};
     const bool is_diff = argc > 1 && strcmp(argv[1], "diff") == 0;
     const bool is_prune = argc > 1 && strcmp(argv[1], "prune") == 0;
     int skip = is_diff || is_prune;
@@ -208,11 +224,12 @@ int ff_cmd_runs(int argc, char **argv) {
                                 : "runs",
                      help, options, is_diff ? "second run" : NULL, &word, &status))
         return status;
-    if (!is_prune && (keep >= 0.0 || incomplete || dry)) {
-        ff_cli_error("freefloat runs: --keep, --incomplete and --dry-run belong to freefloat runs prune");
+    if (!is_prune && (keep >= 0.0 || incomplete || dry || force)) {
+        ff_cli_error(
+            "freefloat runs: --keep, --incomplete, --force and --dry-run belong to freefloat runs prune");
         return FF_EXIT_USAGE;
     }
     if (is_diff)
         return first ? diff(first, word, &o) : ff_cli_missing("runs diff", "run");
-    return is_prune ? prune(word, keep, incomplete, dry, &o) : list(word, &o);
+    return is_prune ? prune(word, keep, incomplete, dry, force, &o) : list(word, &o);
 }

@@ -104,7 +104,7 @@ if [ "$(id -u)" != 0 ]; then chmod a-w locked; expect 2 "cannot write" "$FREEFLO
 # a full disk: a tiny file system where that is allowed, else the size limit of the shell
 if mkdir small && mount -t tmpfs -o size=64k none small 2>/dev/null; then
   expect 1 "cannot be written" "$FREEFLOAT" run "$S" --out small/x
-  [ ! -e small/x/log.csv ] || fail "a log that looks whole is left on a full disk"
+  [ ! -e small/x/summary.json ] || fail "a run that looks whole is left on a full disk"
   umount small
 else
   without "a full disk: no right to mount one"

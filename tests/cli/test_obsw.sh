@@ -63,7 +63,7 @@ bad crash 0 && refuse 1 "crashed in its step at 0.000 s: Segmentation fault" "$S
 later() { # FAULT SENTENCE MISSED HELD ZEROED
     bad "$1" 50
     text=$("$FREEFLOAT" run "$S" --set time.duration=0.4 --set "$(B)" --log csv --out "$DIR/bad") || fail "$1: exit status $?"
-    printf '%s\n' "$text" | tr -s '\n ' ' ' | grep -qF "101 cycles, $3 without a good answer; the last one acted in $4, nothing in $5" || fail "$1: $text"
+    printf '%s\n' "$text" | tr -s ' \n' ' ' | grep -qF "101 cycles, $3 without a good answer; the last one acted in $4, nothing in $5" || fail "$1: $text"
     [ -z "$2" ] || printf '%s\n' "$text" | grep -qF "$2" || fail "$1: the terminal lacks '$2'"
 }
 later crash "crashed in its step at 0.200 s: Segmentation fault" 51 10 41
@@ -153,7 +153,7 @@ slow_ended start 1 "did not return from its start within 2 s"
 slow_ended step 1 "did not return from its step at 0.000 s within 0.5 s"
 slow_ended finish 0 ""
 slow_ended late 0 "did not return from its step at 0.200 s within 2 s"
-tr -s '\n ' ' ' < "$DIR/late.txt" | grep -qF "101 cycles, 51 without a good answer; the last one acted in 10, nothing in 41" || fail "late: $(cat "$DIR/late.txt")"
+tr -s ' \n' ' ' < "$DIR/late.txt" | grep -qF "101 cycles, 51 without a good answer; the last one acted in 10, nothing in 41" || fail "late: $(cat "$DIR/late.txt")"
 grep -q '"steps_not_returned": 1' "$DIR/late/summary.json" || fail "the summary does not say that it hung"
 column=$(head -1 "$DIR/late/log.csv" | tr ',' '\n' | grep -n 'servicer.thrust_force.x' | cut -d: -f1)
 [ "$(awk -F, -v c="$column" 'NR == 52 || NR == 61 || NR == 62 {printf "%g ", $c}' "$DIR/late/log.csv")" = "1 1 0 " ] ||

@@ -67,6 +67,14 @@ rm v/manifest.json
 expect 2 "has no manifest.json" "$FREEFLOAT" verify v; one_line
 expect 2 "no such run" "$FREEFLOAT" verify nobody; one_line
 
+# a scenario that can be read once alone: every log holds it, with its hash
+mkfifo once; (cat "$S" > once &)
+# shellcheck disable=SC2086
+{ expect 0 "" "$FREEFLOAT" run <(cat "$S") $short --quiet --log mcap --out pipe; expect 0 "" "$FREEFLOAT" compare once $short --methods direct,tdpa --quiet --log mcap --out fifo
+expect 0 "" bash -c "'$FREEFLOAT' compare - $short --methods direct,tdpa --quiet --log mcap --out dash < '$S'"; }
+expect 0 "pipe: the same bits" "$FREEFLOAT" verify pipe
+for dir in fifo dash; do expect 0 "tdpa/log.mcap replayed: 26 cycles, the same bits" "$FREEFLOAT" verify $dir; grep -q "\"sha256\": \"$(sha256sum < "$S" | cut -c1-64)\"" $dir/manifest.json || fail "$dir: no hash"; done
+
 # a run of everything that a scenario can name, moved with its folder, without its files, read from elsewhere: the same bits
 sed -n '/^      links:/,/^      gripper:/!p; /^      gripper:/p' "$FF_SOURCE_DIR/scenarios/envisat-capture.yaml" |
   sed -e 's/duration: 48/duration: 0.04/; s/^      gripper:/      model: arm.urdf\n&/; s/^    mass: 7828/    mesh: {file: cube.obj}\n&/' \

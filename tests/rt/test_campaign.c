@@ -343,14 +343,16 @@ static void judge_rest(run *r, int i, long trip) {
     if (t->count < 4)
         return;
     step_of(&t->at[t->count - 2], &t->at[t->count - 1], d);
-    const bool begun_again = r->rt.trip.code == FF_TRIP_RESTART && r->rt.trip.body == i; /* not answered */
+    /* not answered any more: at once, or in the stop that another cause has begun */
+    const bool begun_again = (r->rt.trip.code == FF_TRIP_RESTART && r->rt.trip.body == i) ||
+                             acted_on(r, FF_FAULT_IPOC_JUMP, i) || acted_on(r, FF_FAULT_ROBOT_RESTARTS, i);
     if (!begun_again && (!(root(d[0]) <= 2.0 * grain[0]) || !(root(d[1]) <= 2.0 * grain[1])))
         blame(r, "body%d is sent a motion of %.3g m, %.3g rad at the end", i, root(d[0]), root(d[1]));
     const double last =
         root(ff_vec3_sub(t->real[r->cycles - 1].p, t->real[r->cycles > 1 ? r->cycles - 2 : 0].p));
     if (!(last <= 1e-7) && !(hits(r) & (HITS_SILENT | HITS_WIRE | HITS_ROBOT)))
         blame(r, "body%d's robot moves at the end: %.3g m in a cycle", i, last);
-    if (trip < 0 || stood(r, i))
+    if (trip < 0 || begun_again || stood(r, i))
         return;
     for (int n = 1; n < t->count; n++) {
         step_of(&t->at[n - 1], &t->at[n], d);

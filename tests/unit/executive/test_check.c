@@ -10,7 +10,7 @@ static void test_push_is_judged_by_axis_and_sign(void **state) {
     ff_rng_seed(&rng, test_seed(), 3);
     for (int n = 0; n < 2000; n++) {
         const int axis = n % 6;
-        ff_check_push push = {.done = true, .sample = test_random_vec3(&rng, 10.0)};
+        ff_check_push push = {.done = true, .sample = test_random_vec3(&rng, n & 8 ? 0.5 : 10.0)};
         const double asked = push.sample.a[axis % 3];
         double other = 0.0, most = fabs(asked);
         for (int a = 0; a < 3; a++) {
@@ -23,6 +23,7 @@ static void test_push_is_judged_by_axis_and_sign(void **state) {
         assert_int_equal(push.right, asked > 0.0 && other <= 0.5 * asked);
         assert_near(fabs(push.sample.a[push.seen % 3]), most, 0.0);
         assert_int_equal(push.seen >= 3, axis >= 3);
+        assert_int_equal(push.negative, push.sample.a[push.seen % 3] < 0.0);
         char name[8];
         snprintf(name, sizeof name, "+%c:", 'x' + axis % 3);
         assert_non_null(strstr(reason, name));

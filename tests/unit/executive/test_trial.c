@@ -481,6 +481,7 @@ static void test_margin_out_of_reach(void **state) {
     assert_near(when, 0.0, 0.0);
     motion[6].position.x += 50.0; /* the last of seven is looked at */
     assert_true(ff_check_margin(body, motion, 1, 6, 0.004, &when) > 0.0);
+    assert_true(ff_check_margin(body, motion + 1, 1, 5, 0.004, &when) > 0.0); /* nor one behind the last */
     assert_true(ff_check_margin(body, motion, 1, 7, 0.004, &when) == -FF_INF);
     assert_near(when, 0.024, 1e-15);
 }

@@ -868,7 +868,7 @@ static void test_power_cuts_cost_nothing_that_was_synced(void **state) {
     int whole = 0, more = 0;
     for (int i = 0; i < test_count(200, 2000); i++) {
         memset(&disk, 0, sizeof disk);
-        disk.left = (uint32_t)(ff_rng_next(&rng) % 40); /* of some 35 */
+        disk.left = (uint32_t)(ff_rng_next(&rng) % 60); /* of some 40 */
         disk.on = true;
         sync_each_chunk = true;
         assert_int_equal(write_sample(path, 100, true, NULL), FF_OK);

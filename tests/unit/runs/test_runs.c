@@ -57,6 +57,25 @@ static ff_outcome make(const ff_run_wanted *w, const char *summary, const char *
     return outcome;
 }
 
+static int findings;
+
+static void count_finding(void *user, const ff_run_finding *finding) {
+    findings += !finding->good;
+    if (user && !finding->good) /* what was said last */
+        snprintf(user, FF_FILE_PATH, "%s %s: %s, %s", finding->kind, finding->what, finding->a, finding->b);
+}
+
+static bool verifies(char said[FF_FILE_PATH]) {
+    ff_run_verify out;
+    char message[256] = "";
+    *said = 0;
+    const ff_status status = ff_runs_verify("d", NULL, count_finding, said, &out, message, sizeof message);
+    if (status != FF_OK)
+        snprintf(said, FF_FILE_PATH, "%s", message);
+    assert_int_equal(status == FF_OK && out.different == 0, *said == 0); /* never without a word */
+    return !*said;
+}
+
 static void test_names_do_not_lead_out(void **state) {
     (void)state;
     char plain[32], path[FF_FILE_PATH];
@@ -235,12 +254,16 @@ static void test_cut_switch_is_completed(void **state) {
         w.out = "e";
         assert_int_equal(make(&w, "two", "log.mcap", true), FF_DONE);
         assert_int_equal(rename("e", "d/.freefloat.new"), 0);
-        if (cut > 0)
-            assert_int_equal(rename("d/manifest.json", "d/.freefloat.former"), 0);
-        if (cut > 1)
+        if (cut > 0) {
+            assert_int_equal(mkdir("d/.freefloat.former", 0777), 0);
+            assert_int_equal(rename("d/manifest.json", "d/.freefloat.former/manifest.json"), 0);
+        }
+        if (cut > 1) {
+            assert_int_equal(rename("d/summary.json", "d/.freefloat.former/summary.json"), 0);
             assert_int_equal(rename("d/.freefloat.new/summary.json", "d/summary.json"), 0);
+        }
         if (cut > 2) {
-            assert_int_equal(unlink("d/log.csv"), 0);
+            assert_int_equal(rename("d/log.csv", "d/.freefloat.former/log.csv"), 0);
             assert_int_equal(rename("d/.freefloat.new/log.mcap", "d/log.mcap"), 0);
             assert_int_equal(rename("d/.freefloat.new/manifest.json", "d/manifest.json"), 0);
         }
@@ -257,6 +280,128 @@ static void test_cut_switch_is_completed(void **state) {
         assert_true(ff_manifest_complete(&m));
         ff_manifest_free(&m);
     }
+}
+
+/* A switch that fails on its way is undone: the former run is there, all of it; later it is completed. */
+static void test_failed_switch_is_undone(void **state) {
+    (void)state;
+    ff_run_wanted w = wanted("d");
+    char said[FF_FILE_PATH];
+    assert_int_equal(make(&w, "one", "log.csv", true), FF_DONE);
+    put("d", "tdpa", "mine"); /* where the new run has a folder */
+    ff_run_folder run;
+    assert_int_equal(ff_run_begin(&w, &run, &notes), FF_DONE);
+    put(run.path, "summary.json", "two");
+    assert_int_equal(ff_folder_make("d/.freefloat.new/tdpa"), FF_OK);
+    put(run.path, "tdpa/log.csv", "two");
+    assert_int_equal(ff_run_finish(&run, &(ff_run_end){.whole = true}, &notes), FF_FAILED);
+    assert_line(notes.error, "cannot be switched to the new run");
+    assert_non_null(strstr(notes.warning, "d is as it was"));
+    assert_true(verifies(said) && is("d/summary.json", "one") && is("d/log.csv", "one") &&
+                is("d/tdpa", "mine"));
+    assert_false(exists("d/.freefloat.former"));
+    assert_int_equal(unlink("d/tdpa"), 0);
+    assert_int_equal(ff_run_begin(&w, &run, &notes), FF_DONE);
+    ff_run_abandon(&run);
+    assert_true(verifies(said) && is("d/summary.json", "two") && is("d/tdpa/log.csv", "two"));
+    assert_false(exists("d/.freefloat.former") || exists("d/log.csv"));
+    /* a folder with a result's name is refused before anything is touched */
+    assert_int_equal(mkdir("d/log.csv", 0777), 0);
+    w.force = true;
+    ff_notes_clear(&notes);
+    assert_int_equal(make(&w, "three", "log.csv", true), FF_REFUSED);
+    assert_line(notes.error, "its log.csv is a folder");
+    assert_true(verifies(said) && exists("d/log.csv"));
+}
+
+/* What --out may not lead to, and what it may not remove. */
+static void test_given_folder_that_is_kept(void **state) {
+    (void)state;
+    static const char *const into[] = {"out/case", "out/case/", "./out/case"};
+    ff_run_wanted w = wanted(NULL);
+    assert_int_equal(make(&w, "one", "log.csv", true), FF_DONE);
+    w.force = true;
+    for (size_t i = 0; i < sizeof into / sizeof *into; i++) {
+        ff_notes_clear(&notes);
+        w.out = into[i];
+        assert_int_equal(make(&w, "two", "log.csv", true), FF_REFUSED);
+        assert_line(notes.error, "leads to a run that is kept in out/.runs");
+    }
+    assert_true(is("out/case/summary.json", "one"));
+    w = wanted("d");
+    assert_int_equal(ff_folder_make("d/.freefloat.new"), FF_OK);
+    put("d/.freefloat.new", "thesis.tex", "years");
+    ff_notes_clear(&notes);
+    assert_int_equal(make(&w, "one", "log.csv", true), FF_REFUSED);
+    assert_true(is("d/.freefloat.new/thesis.tex", "years"));
+}
+
+static void count_entry(void *user, const ff_run_entry *entry) {
+    (void)entry;
+    ++*(int *)user;
+}
+
+static char kept[FF_FILE_PATH];
+
+static void take_kept(void *user, const ff_run_entry *entry, const char *file) {
+    (void)user;
+    (void)entry;
+    snprintf(kept, sizeof kept, "%s", file);
+}
+
+/* Files that a run did not write keep it, by the file's name, and folders that are no runs; forced, all goes.
+ */
+static void test_prune_keeps_what_is_not_of_the_run(void **state) {
+    (void)state;
+    static const struct {
+        const char *folder, *file, *says;
+        bool whole;
+    } cases[] = {
+        {"", "notes.txt", "notes.txt", true},
+        {"/mine", "log.csv", "mine/log.csv", true},
+        {"/mine", ".hidden", "mine/.hidden", false},
+        {"", "log.mcap", NULL, false}}; /* a name that we give: of what was cut off nothing is listed */
+    const ff_run_wanted w = wanted(NULL);
+    int removed = 0;
+    ff_runs_prune_config config = {
+        .incomplete = true, .removed = count_entry, .kept = take_kept, .user = &removed};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char folder[FF_FILE_PATH];
+        assert_int_equal(make(&w, "old", "log.csv", cases[i].whole), cases[i].whole ? FF_DONE : FF_FAILED);
+        ff_run_list list;
+        assert_int_equal(ff_runs_list("case", &list), FF_OK);
+        snprintf(folder, sizeof folder, "%.4000s%s", list.entry[list.count - 1].path, cases[i].folder);
+        ff_runs_free(&list);
+        assert_int_equal(ff_folder_make(folder), FF_OK);
+        put(folder, cases[i].file, "mine");
+        assert_int_equal(make(&w, "new", "log.csv", true), FF_DONE);
+        for (int force = 0; force < 2; force++) {
+            *kept = 0;
+            removed = 0;
+            config.force = force;
+            assert_int_equal(ff_runs_prune(&config), FF_OK);
+            assert_string_equal(kept, !force && cases[i].says ? cases[i].says : "");
+            assert_int_equal(exists(folder), !force && cases[i].says);
+        }
+    }
+    assert_int_equal(ff_folder_make("out/.runs/case/thesis"), FF_OK);
+    config.force = false;
+    assert_int_equal(ff_runs_prune(&config), FF_OK);
+    assert_string_equal(kept, "folder without manifest.json");
+    assert_true(exists("out/.runs/case/thesis"));
+}
+
+/* Names that only differ in letters that a folder does not take. */
+static void test_names_that_share_a_folder_are_refused(void **state) {
+    (void)state;
+    ff_run_wanted w = wanted(NULL);
+    w.name = "a/b";
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(make(&w, "one", "log.csv", true), FF_DONE);
+    w.name = "a_b";
+    assert_int_equal(make(&w, "two", "log.csv", true), FF_REFUSED);
+    assert_line(notes.error, "out/a_b: shows runs of 'a/b'");
+    assert_true(is("out/a_b/summary.json", "one"));
 }
 
 /* A run of the same key continues what was begun, takes over what is complete, and refuses another by the
@@ -373,6 +518,72 @@ static void test_manifest_is_always_readable(void **state) {
     assert_int_equal(ff_manifest_read("nowhere", &m), FF_ERR_IO);
 }
 
+/* No bit of a manifest is free; what it lacks, and what is a link, is named. */
+static void test_verify_misses_nothing(void **state) {
+    (void)state;
+    char said[FF_FILE_PATH], hash[FF_SHA256_TEXT];
+    const ff_run_wanted w = wanted("d");
+    assert_int_equal(make(&w, "{verdict: pass}", "log.csv", true), FF_DONE);
+    assert_true(verifies(said));
+    char *text = get_file("d/manifest.json");
+    const size_t length = strlen(text);
+    for (size_t i = 0; i < length; i++) {
+        text[i] = (char)(text[i] ^ 1 << i % 7);
+        put("d", "manifest.json", text);
+        if (text[i] && verifies(said))
+            fail_msg("byte %zu", i);
+        text[i] = (char)(text[i] ^ 1 << i % 7);
+    }
+    const char *end = strstr(text, "  \"results\"");
+    static const char *const bad[] = {"null", "[]", "{}", "1", "{\"log.csv\": \"0\"}"};
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        char whole[8192], sealed[FF_FILE_PATH];
+        snprintf(whole, sizeof whole, "%.*s  \"results\": %s", (int)(end - text), text, bad[i]);
+        ff_sha256(whole, strlen(whole), hash);
+        snprintf(sealed, sizeof sealed, "%.4000s,\n  \"sha256\": \"%s\"\n}\n", whole, hash);
+        put("d", "manifest.json", sealed);
+        assert_false(verifies(said));
+        assert_non_null(strstr(said, "its results have no summary.json"));
+    }
+    put("d", "manifest.json", text);
+    assert_true(verifies(said));
+    put("d", "summary.json", "{verdict: fail}");
+    assert_false(verifies(said));
+    assert_non_null(strstr(said, "run verdict: pass, fail"));
+    put("d", "summary.json", "{verdict: pass}");
+    put(".", "elsewhere", "{verdict: pass}"); /* the same bytes, behind a link */
+    assert_int_equal(unlink("d/log.csv") | symlink("../elsewhere", "d/log.csv"), 0);
+    assert_false(verifies(said));
+    assert_non_null(strstr(said, "a link, which is not followed"));
+    put(".", "elsewhere", text);
+    assert_int_equal(unlink("d/manifest.json") | symlink("../elsewhere", "d/manifest.json"), 0);
+    assert_false(verifies(said));
+    assert_non_null(strstr(said, "manifest.json is a link"));
+    free(text);
+}
+
+/* Two runs are compared as they are now, not as they were recorded. */
+static void test_diff_looks_at_what_is_there(void **state) {
+    (void)state;
+    static const char *const now[] = {"x: 1", "x: 2", NULL};
+    ff_run_wanted w = wanted("d");
+    assert_int_equal(make(&w, "x: 1", "log.csv", true), FF_DONE);
+    w.out = "out";
+    assert_int_equal(make(&w, "x: 1", "log.csv", true), FF_DONE);
+    for (size_t i = 0; i < sizeof now / sizeof *now; i++) {
+        if (now[i])
+            put("out", "summary.json", now[i]);
+        else
+            assert_int_equal(unlink("out/summary.json"), 0);
+        findings = 0;
+        assert_int_equal(ff_runs_diff("d", "out", count_finding, NULL), FF_OK);
+        assert_int_equal(findings, i ? 3 : 0); /* is not what was written; and differs, in a value */
+        findings = 0;
+        assert_int_equal(ff_runs_diff("out", "out", count_finding, NULL), FF_OK);
+        assert_int_equal(findings, i ? 1 : 0);
+    }
+}
+
 /* On-board software that is another file when the run ends: the run is not shown, and a line names the file.
  * Written again with the same bytes it is the same; files that are read once may change, and of a pipe
  * nothing is known. */
@@ -413,6 +624,12 @@ static void test_onboard_software_that_changed_meanwhile_is_no_whole_run(void **
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_verify_misses_nothing, clean),
+        cmocka_unit_test_setup(test_prune_keeps_what_is_not_of_the_run, clean),
+        cmocka_unit_test_setup(test_names_that_share_a_folder_are_refused, clean),
+        cmocka_unit_test_setup(test_failed_switch_is_undone, clean),
+        cmocka_unit_test_setup(test_given_folder_that_is_kept, clean),
+        cmocka_unit_test_setup(test_diff_looks_at_what_is_there, clean),
         cmocka_unit_test_setup(test_names_do_not_lead_out, clean),
         cmocka_unit_test_setup(test_link_shows_complete_runs_only, clean),
         cmocka_unit_test_setup(test_what_stands_in_the_place_of_the_link, clean),

@@ -61,7 +61,7 @@ static void test_refused(void **state) {
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         assert_int_not_equal(parse(bad[i], strlen(bad[i]), &mesh), FF_OK);
     char message[128];
-    assert_int_equal(ff_mesh_load("/nowhere/at.stl", &mesh, message, sizeof message), FF_ERR_IO);
+    assert_int_equal(ff_mesh_load(NULL, "/nowhere/at.stl", &mesh, message, sizeof message), FF_ERR_IO);
 }
 
 static void test_too_many_triangles(void **state) {

@@ -242,7 +242,7 @@ static void test_bad_documents(void **state) {
     assert_string_equal(message, "F.urdf:1: the file has 4194305 bytes, allowed: at most 4 MB");
     assert_int_equal(ff_urdf_parse("F.urdf", large, FF_URDF_BYTES + 1, &urdf, NULL, 0), FF_ERR_FORMAT);
     free(large);
-    assert_int_equal(ff_urdf_load("/tmp", &urdf, message, sizeof message), FF_ERR_IO);
+    assert_int_equal(ff_urdf_load(NULL, "/tmp", &urdf, message, sizeof message), FF_ERR_IO);
     assert_string_equal(message, "not a regular file");
 }
 

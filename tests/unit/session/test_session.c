@@ -10,6 +10,9 @@
 #include <sys/resource.h>
 
 #include "folder_support.h"
+#include "record/logfile.h"
+#include "report/geometry.h"
+#include "runs/runs.h"
 
 static ff_notes notes;
 
@@ -175,9 +178,21 @@ static void test_a_full_disk_fails_the_run_and_says_which_log(void **state) {
         assert_line(notes.error, mcap ? "log.mcap: cannot be written" : "log.csv: cannot be written");
         assert_non_null(strstr(notes.error, strerror(EFBIG)));
         assert_non_null(session->summary);
-        assert_false(has(in_folder("full-csv/log.csv")));
         ff_session_close(session);
     }
+    /* the rows before are there: as many bytes as the disk took, from the first column on */
+    char *text = get_file(in_folder("full-csv/log.csv"));
+    assert_true(text && strlen(text) == 40000 && strncmp(text, "t [s],", 6) == 0);
+    free(text);
+    /* a disk that takes nothing is no mistake of the caller's: not even a log can be begun */
+    ff_session *session = open_text(free_flight, NULL);
+    const ff_session_options options = {.out = in_folder("full-begin"), .mcap = true};
+    small.rlim_cur = 20;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    const ff_outcome outcome = ff_session_execute(session, &options, &notes);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+    assert_int_equal(outcome, FF_FAILED);
+    ff_session_close(session);
 }
 
 static ff_status runner_status;
@@ -519,6 +534,48 @@ static void test_a_log_says_what_the_facility_was(void **state) {
     ff_session_close(session);
 }
 
+/* What is saved, or removed, after a scenario was read is of the next run: this one computes, hashes, logs
+ * and draws what was read. */
+static void test_files_are_read_once(void **state) {
+    (void)state;
+    static const char meshed[] = "name: drift\n"
+                                 "time: {cycle: 0.01, duration: 0.1}\n"
+                                 "method: direct\n"
+                                 "satellites:\n"
+                                 "  body: {mass: 100, inertia: [10, 10, 10], mesh: {file: m.obj}}\n";
+    char sha256[2][FF_SHA256_TEXT], message[512], text[sizeof meshed];
+    static const char triangle[] = "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+    put_file("m.obj", triangle);
+    ff_sha256(meshed, sizeof meshed - 1, sha256[0]);
+    ff_sha256(triangle, sizeof triangle - 1, sha256[1]);
+    ff_session *session = open_text(meshed, NULL);
+    char *before = ff_report_geometry(&session->scenario, false);
+    assert_non_null(strstr(before, "\"mesh\""));
+    memcpy(text, meshed, sizeof text);
+    memcpy(strstr(text, "100"), "300", 3);
+    put_file("s.yaml", text);
+    assert_int_equal(unlink(in_folder("m.obj")), 0);
+    ff_run_inputs inputs = {0};
+    ff_run_inputs_scenario(&inputs, session->path, &session->scenario);
+    assert_int_equal(inputs.count, 2);
+    for (int i = 0; i < 2; i++)
+        assert_string_equal(inputs.item[i].sha256, sha256[i]);
+    ff_run_inputs_free(&inputs);
+    const ff_session_options options = {.out = in_folder("once"), .mcap = true};
+    assert_int_equal(ff_session_execute(session, &options, &notes), FF_DONE);
+    ff_logfile log;
+    ff_scenario logged;
+    assert_int_equal(ff_logfile_open(in_folder("once/log.mcap"), &log, message, sizeof message), FF_OK);
+    assert_int_equal(ff_logfile_scenario(&log, NULL, &logged, message, sizeof message), FF_OK);
+    ff_logfile_close(&log);
+    assert_near(logged.satellite[0].rigid.mass, 100.0, 0.0);
+    char *after = ff_report_geometry(&session->scenario, false);
+    assert_string_equal(after, before);
+    free(before);
+    free(after);
+    ff_session_close(session);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_without_a_folder_rows_and_summary_are_all),
@@ -533,6 +590,7 @@ int main(void) {
         cmocka_unit_test(test_a_gripper_that_touches_nothing_is_said),
         cmocka_unit_test(test_an_arm_emulates_another),
         cmocka_unit_test(test_a_log_says_what_the_facility_was),
+        cmocka_unit_test(test_files_are_read_once),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

@@ -1,0 +1,28 @@
+/* text/held.h - files that are read once: whoever asks again, for a hash, a log or a picture, gets the bytes
+ * that were read first, also from a pipe and where the file was changed meanwhile. */
+#ifndef FF_TEXT_HELD_H
+#define FF_TEXT_HELD_H
+
+#include "freefloat/base.h"
+#include "text/sha256.h"
+
+typedef struct ff_held_file {
+    struct ff_held_file *next;
+    char *path, *text; /* a zero stands behind the bytes */
+    size_t length;     /* [bytes] */
+    char sha256[FF_SHA256_TEXT];
+} ff_held_file;
+
+/* Zero at first; one thread at a time. */
+typedef struct ff_held {
+    ff_held_file *first;
+} ff_held;
+
+/* As ff_file_read, but for *file, which is held's. */
+ff_status ff_held_read(ff_held *held, const char *path, size_t limit, const ff_held_file **file,
+                       size_t *length, char *why, size_t size);
+/* What was read before; NULL: it was not, or nothing is held (NULL). */
+const ff_held_file *ff_held_find(const ff_held *held, const char *path);
+void ff_held_free(ff_held *held);
+
+#endif
