@@ -387,7 +387,16 @@ static ff_study_verdict judge(ff_output *o, char *word, size_t size, char *who, 
             n = n < who_size ? n : who_size - 1;
             keep++;
         }
-    snprintf(who + n, who_size - n, "%s", keep ? ". " : "");
+    int share = 0;
+    while (share < c->metrics && !ff_metric_share(&c->metric[share]))
+        share++;
+    for (int k = 0; k < c->methods && !keep && share < c->metrics && n + 1 < who_size; k++) {
+        const ff_spread *s = &o->spread[k][share]; /* none in every sample: in which share */
+        n += (size_t)snprintf(who + n, who_size - n, "%s%s in %.3g %%", k ? ", " : "Kept by ",
+                              c->method[k].variant.label, 100.0 * s->sum / (double)(s->count ? s->count : 1));
+        n = n < who_size ? n : who_size - 1;
+    }
+    snprintf(who + n, who_size - n, "%s", keep ? ". " : n ? " of the samples. " : "");
     if (!judged(c)) {
         snprintf(word, size, "Not judged: no metric has a requirement");
         return FF_STUDY_NONE;

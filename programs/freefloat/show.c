@@ -116,9 +116,10 @@ static void print_satellite(const ff_metrics *metrics, int i) {
             ff_table_add(&table, "...");
             break;
         }
-        ff_table_add(&table, "%s|%.3f|%s|%s|%.5f|%.5f|%.2f|%.2f|%.3f", contact->name, e->start,
+        ff_table_add(&table, "%s|%.3f|%s|%s|%.5f|%s|%.2f|%.2f|%.3f", contact->name, e->start,
                      isnan(e->end) ? "open" : number(e->end, 3).text, number(e->end - e->start, 3).text,
-                     ff_vec3_norm(e->before[side].velocity), ff_vec3_norm(e->after[side].velocity),
+                     ff_vec3_norm(e->before[side].velocity),
+                     number(isnan(e->end) ? FF_NAN : ff_vec3_norm(e->after[side].velocity), 5).text,
                      e->peak_force[side], e->peak_robot_force, ff_vec3_norm(e->impulse));
     }
     if (shown)

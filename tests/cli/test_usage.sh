@@ -69,6 +69,9 @@ expect 0 "contact s +0.39487[0-9] +0.39487" "$FREEFLOAT" run "$FF_SOURCE_DIR/sce
 expect 0 "live http://127.0.0.1:[0-9]+/#token=[0-9a-f]{32}" "$FREEFLOAT" run "$S" --live 127.0.0.1:0 --control --set time.duration=0.1 --log none --out a
 expect 0 "'limits' and 'safety' do not act under method ideal" "$FREEFLOAT" run "$S" --method ideal --set satellites.body.limits.velocity=1 --set time.duration=0.1 --log none --out a
 
+# a contact that lasts to the end has no speed behind it
+expect 0 "^front +1\.[0-9]+ +open +0\.02693 +1[0-9]\.[0-9]+ +" "$FREEFLOAT" run "$FF_SOURCE_DIR/scenarios/deos-client.yaml" --set time.duration=2 --log none --out a
+
 # analyses
 refuse "delay-max 'x', allowed: > 0" analyze delay-margin "$S" --delay-max x
 refuse "delay-max '-1', allowed: > 0" analyze delay-margin "$S" --delay-max -1

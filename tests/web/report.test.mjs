@@ -376,6 +376,18 @@ await check("what was not measured is not judged; diverged is said with its time
   await page.close();
 });
 
+await check("the plain page, of a build without Node, says the same: ended early, diverged, not judged", async () => {
+  const data = {runs: [{label: "fused", summary: {scenario: "s", method: "fused", cycles: 510, cycle_s: 0.004, status: "at 2.044 s: FAULT, FORCE: too large", verdict: "fail", requirements: [{name: "restitution_error", limit: 0.05, value: null, judged: false, met: true}],
+    satellites: {client: {error_vs_ideal: {diverged_s: 1.5}, contacts: [{name: "front", start_s: 1.504, end_s: null, speed_before_mps: 0.02693, speed_after_mps: 0.0182, peak_force_N: 14.8, peak_robot_force_N: 14.79}]}}}}]};
+  const page = readFileSync(new URL("../../web/plain.html", import.meta.url), "utf8");
+  writeFileSync(join(samples, "bare.html"), page.replace("<!--ff:data-->", () => `<script type="application/json" id="ff-data">${JSON.stringify(data)}</script>`));
+  const tab = await context.newPage();
+  await tab.goto(`file://${join(samples, "bare.html")}`);
+  const text = await tab.locator("#app").innerText();
+  assert.match(text, /Not valid[^]*Ended early: at 2\.044 s: FAULT, FORCE: too large[^]*diverged at 1\.500 s[^]*restitution error\s+–\s+0\.05\s+not judged[^]*front\s+1\.504\s+–\s+0\.02693\s+–\s+14\.8/);
+  await tab.close();
+});
+
 await check("compare: distance from the ideal, ties told as ties; an outlier does not set the scale and is marked", async () => {
   const met = (ratio, error) => [{name: "velocity_error", limit: 0.01, value: error, met: error <= 0.01}, {name: "peak_force_ratio", limit: 1.2, value: ratio, met: ratio <= 1.2}];
   changed("compare", "ties", (runs) => runs.forEach((r, i) => Object.assign(r.summary, {requirements: met([0.7, 1.000000007, 0.999986][i], [1e-7, 0, 2e-9][i]), verdict: "pass"})));

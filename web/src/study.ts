@@ -127,15 +127,17 @@ class MapPanel {
     const limit = typeof this.map.limit === "number" ? ` The red line, edged in white, is ${this.map.share ? "a share of" : "the limit,"} ${number(this.map.limit, 4)}.` : "";
     const lines = this.lines().map((l) => ` ${DASH_WORDS[l.style % DASHES.length]} black: ${l.label}.`).join("");
     const own = this.ownWords();
+    const cells = this.map.y.at.flatMap((_y, j) => this.map.x.at.map((_x, i) => this.value(i, j)));
+    const none = (cells.includes(null) ? " Hatched: no value." : "") + (cells.includes("") ? " Empty: nothing was run there." : "");
     if (this.binary) {
       const box = (c: string): HTMLElement => {
         const i = h("i", {class: "key"});
         i.style.background = `var(--${c})`;
         return i;
       };
-      return h("p", {class: "scale-text soft"}, box("good"), " every requirement is met, ", box("bad"), ` not. Hatched: no value.${own}${lines}`);
+      return h("p", {class: "scale-text soft"}, box("good"), " every requirement is met, ", box("bad"), ` not.${none}${own}${lines}`);
     }
-    return h("p", {class: "scale-text soft"}, number(this.span.from, 3), " ", bar, ` ${number(this.span.to, 3)}${this.map.log ? " and beyond, logarithmic" : ""}. Hatched: no value.${limit}${own}${lines}`);
+    return h("p", {class: "scale-text soft"}, number(this.span.from, 3), " ", bar, ` ${number(this.span.to, 3)}${this.map.log ? " and beyond, logarithmic" : ""}.${none}${limit}${own}${lines}`);
   }
 
   /** Where the scenario itself stands, in words; nothing where it has no place on these axes. */
