@@ -45,7 +45,6 @@ build-tests: setup
 	@cmake --preset dev > /dev/null && cmake --build build -j $(JOBS) --target $(PLAIN)
 	@for tree in asan tsan; do cmake --preset $$tree > /dev/null & done; wait
 	@for tree in asan tsan; do cmake --build build-$$tree -j $(JOBS) || exit 1; done
-	@bash tests/fuzz/run.sh build
 	@mkdir -p build-test
 	@printf 'subdirs("%s")\n' $(CURDIR)/build $(CURDIR)/build-asan $(CURDIR)/build-tsan > build-test/CTestTestfile.cmake
 
