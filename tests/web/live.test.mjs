@@ -408,9 +408,10 @@ await check("rt: limits with the distance to a trip, state in words, timing; no 
 });
 
 await check("rt: wrong and missing tokens are refused for zero and set; the loop confirms right ones; nothing arms or resumes", async () => {
-  let s, page;
+  let s, page, out;
   for (let i = 0; ; i++) { // in wall-clock time beside a busy machine a run may end before it floats: said, and another one
-    s = await onDevices(`rt-token${i}`, "--control", "--silence", "20");
+    out = `rt-token${i}`;
+    s = await onDevices(out, "--control", "--silence", "20");
     page = await open(`${s.url}#token=${s.token}`, plain);
     try {
       await until(page, () => window.freefloat.phase() === "running", null, 40);
@@ -470,10 +471,10 @@ await check("rt: wrong and missing tokens are refused for zero and set; the loop
   const stop = await ask("stop"); // needs no token on loopback
   assert.ok(stop.done, stop.text);
   assert.equal(await s.child.ended, 1);
-  const summary = JSON.parse(readFileSync(join(scratch, "rt-token", "summary.json"), "utf8"));
+  const summary = JSON.parse(readFileSync(join(scratch, out, "summary.json"), "utf8"));
   assert.ok(summary.cycles > 100);
   // The recorded run is shown with its limits, too.
-  const v = await serve("view", join(scratch, "rt-token"), "--live", "127.0.0.1:0", "--quiet");
+  const v = await serve("view", join(scratch, out), "--live", "127.0.0.1:0", "--quiet");
   const again = await open(v.url, plain);
   await until(again, () => window.freefloat.limits().some((b) => b.name === "contact force of client" && b.limit === 200 && Number.isFinite(b.now)));
 });
