@@ -3,7 +3,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 #include <time.h>
 
 #include "text/clock.h"
+#include "text/file.h"
 #include <unistd.h>
 
 typedef enum order { ORDER_STEP, ORDER_END } order;
@@ -45,7 +45,7 @@ static bool find(void *library, const char *name, void *function, size_t bytes) 
 }
 
 static bool load(software *s, const char *path, struct ff_obsw_room *room) {
-    char here[PATH_MAX];
+    char here[FF_FILE_PATH];
     snprintf(here, sizeof here, "%s%s", strchr(path, '/') ? "" : "./", path); /* else the system's folders */
     uint32_t (*version)(void);
     void *(*create)(const ff_obsw_setup *);
