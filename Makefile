@@ -3,17 +3,21 @@
 PREFIX ?= /usr/local
 JOBS ?= $(shell nproc)
 
-.PHONY: help setup setup-run setup-bench build build-tests run test test-long coverage bench lint format install lib clean
+.PHONY: deb help setup setup-run setup-bench setup-python python wheel setup-playground playground build build-tests run test test-long coverage bench lint format install lib clean
 
 help:
 	@echo "make run        install what is missing, build, compare six methods on one contact, show where the report is"
-	@echo "make test       the same up to the tests (about 8 minutes on two cores)"
+	@echo "make playground install what is missing, build the page that runs every method in a browser: playground.html"
+	@echo "make test       the same up to the tests (about 9 minutes on two cores)"
 	@echo "make test-long  full figures, soaks, fuzzing times and the mutation check"
 	@echo "make coverage   lines and branches that the tests reach"
 	@echo "make bench      speed beside MuJoCo, cyclictest, fwrite and OLD=BINARY; writes build-release/bench.json"
 	@echo "make lint       formatting, clang-tidy, gcc and clang without warnings; lists what is too large"
+	@echo "make python     the package for Python in build/python: PYTHONPATH=build/python python3 (docs/python.md)"
+	@echo "make wheel      the same as a wheel in build-release/wheel; pip install . installs it"
 	@echo "make lib        libfreefloat alone: needs nothing but a C compiler"
 	@echo "make install    headers, libraries, freefloat.pc, CMake package (PREFIX=$(PREFIX), DESTDIR=)"
+	@echo "make deb        Debian packages in build-deb/"
 	@echo "make setup | build | format | clean"
 
 setup:
@@ -22,8 +26,14 @@ setup:
 setup-run:
 	@tools/setup.sh run
 
+setup-playground:
+	@tools/setup.sh playground
+
 setup-bench:
 	@tools/setup.sh bench
+
+setup-python:
+	@tools/setup.sh python
 
 build: setup-run build/build.ninja
 	@cmake --build build -j $(JOBS)
@@ -35,6 +45,10 @@ build/build.ninja:
 run: setup-run build/build.ninja
 	@cmake --build build -j $(JOBS) --target freefloat
 	@build/freefloat compare scenarios/deos-client.yaml --methods ideal,direct,tdpa,damping,impact,fused
+
+playground: setup-playground build/build.ninja
+	@cmake --build build -j $(JOBS) --target freefloat playground
+	@build/freefloat playground --out playground.html
 
 # What runs under ASan is neither built nor run a second time without, except in test-long.
 PLAIN = tests_once
@@ -71,6 +85,13 @@ lint: setup
 format:
 	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
+python: setup-python
+	@cmake --preset dev > /dev/null && cmake --build build -j $(JOBS) --target python
+	@echo "PYTHONPATH=$(CURDIR)/build/python /usr/bin/python3"
+
+wheel: setup-python
+	@/usr/bin/python3 python/backend.py build-release/wheel
+
 # Nothing but a C compiler and make: no CMake, no setup.
 CC ?= cc
 CFLAGS ?= -O2
@@ -84,6 +105,14 @@ lib:
 install: build
 	@cmake --preset release -DCMAKE_INSTALL_PREFIX=$(PREFIX) > /dev/null && cmake --build build-release -j $(JOBS)
 	@DESTDIR=$(DESTDIR) cmake --install build-release --prefix $(PREFIX)
+
+# From the files that git tracks, in a folder of their own: nothing of this tree's builds gets in.
+deb:
+	@tools/setup.sh deb
+	@rm -rf build-deb && mkdir -p build-deb/freefloat
+	@git ls-files -z | tar -c --null -T - | tar -x -C build-deb/freefloat
+	@cd build-deb/freefloat && dpkg-buildpackage -us -uc -b > ../build.log 2>&1 || { tail -30 ../build.log; exit 1; }
+	@ls build-deb/*.deb
 
 clean:
 	@rm -rf build build-* out

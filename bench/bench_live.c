@@ -111,8 +111,8 @@ int main(void) {
         fprintf(stderr, "%s\n", message);
         return 1;
     }
-    const ff_status started =
-        ff_live_control_start(&control, &scenario, "127.0.0.1:0", false, message, sizeof message);
+    const ff_status started = ff_live_control_start(
+        &control, &scenario, &(ff_live_doors){.page = "127.0.0.1:0"}, message, sizeof message);
     if (started < 0) {
         fprintf(stderr, "bench_live: %s\n", message);
         return started == FF_ERR_UNSUPPORTED ? 0 : 1;

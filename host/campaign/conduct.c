@@ -10,6 +10,7 @@
 
 #include "runs/runs.h"
 #include "session/session.h"
+#include "text/message.h"
 
 /* ---------------------------------------------------------------------------------------------- begin -- */
 
@@ -34,6 +35,31 @@ static void note_repairs(const ff_journal *journal, ff_notes *notes) {
     if (journal->damaged)
         ff_notes_warning(notes, "notice: %s has %llu damaged bytes; their runs are made again", journal->path,
                          (unsigned long long)journal->damaged);
+}
+
+ff_outcome ff_conduct_claim(const ff_campaign *c, const char *out, bool force, const ff_run_program *program,
+                            ff_conduct_place *place, ff_notes *notes) {
+    ff_run_folder *folder = &place->folder;
+    size_t used = 0;
+    *place = (ff_conduct_place){.folder = {.lock = -1}};
+    for (int m = 0; m < c->methods; m++)
+        used = ff_append(place->methods, sizeof place->methods, used, "%s%s", m ? "," : "",
+                         c->method[m].variant.label);
+    snprintf(place->key, sizeof place->key, "%016llx%016llx", (unsigned long long)c->hash[0],
+             (unsigned long long)c->hash[1]);
+    const ff_run_wanted wanted = {.out = out,
+                                  .name = c->name,
+                                  .force = force,
+                                  .command = "campaign",
+                                  .method = place->methods,
+                                  .key = place->key,
+                                  .inputs = &c->inputs,
+                                  .program = program};
+    const ff_outcome outcome = ff_run_begin(&wanted, folder, notes);
+    if (outcome == FF_DONE && *folder->former && ff_journal_copy(folder->former, folder->path) != FF_OK)
+        ff_notes_warning(notes, "notice: %s/results.journal cannot be taken over (%s); all is run again",
+                         folder->former, strerror(errno));
+    return outcome;
 }
 
 ff_outcome ff_conduct_begin(const ff_campaign *campaign, const ff_ranks *ranks,

@@ -28,6 +28,16 @@ typedef struct ff_conduct {
     int kept;            /* logs written */
 } ff_conduct;
 
+/* Where a campaign's results go; it stays where it is until its folder is finished or abandoned. */
+typedef struct ff_conduct_place {
+    char key[40], methods[1024];
+    ff_run_folder folder;
+} ff_conduct_place;
+
+/* The folder of a campaign's results: one that an earlier process began, or a new one. A complete one of the
+ * same inputs gives its journal: nothing is run again. FF_REFUSED: as ff_run_begin. */
+ff_outcome ff_conduct_claim(const ff_campaign *campaign, const char *out, bool force,
+                            const ff_run_program *program, ff_conduct_place *place, ff_notes *notes);
 /* Opens the folder's journal. FF_REFUSED on every rank where rank 0 cannot. Repairs of what an earlier
  * process left half done are warnings. */
 ff_outcome ff_conduct_begin(const ff_campaign *campaign, const ff_ranks *ranks,

@@ -370,11 +370,11 @@ ff_status ff_journal_open(const char *folder, const ff_campaign *campaign, ff_jo
     char head[HEAD], found[HEAD];
     *journal = (ff_journal){.metrics = campaign->metrics};
     snprintf(journal->path, sizeof journal->path, "%.4200s/results.journal", folder);
-    journal->file = open(journal->path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    journal->file = open(journal->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     struct stat info;
     if (journal->file < 0 || fstat(journal->file, &info) != 0) {
         snprintf(message, size, "%s: cannot be written (%s); choose another folder with --out", journal->path,
-                 strerror(errno));
+                 errno == ELOOP ? "it is a link, through which nothing is written" : strerror(errno));
         return give_up(journal, FF_ERR_IO);
     }
     if (ff_slots_create(&journal->slots, campaign->samples * (uint64_t)campaign->methods) != FF_OK) {

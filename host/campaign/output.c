@@ -87,6 +87,21 @@ double ff_spread_quantile(ff_spread *s, double part) {
     return s->most;
 }
 
+double ff_output_shown(const ff_output *output, int metric, double value) {
+    const ff_campaign *c = output->campaign;
+    const double limit = ff_metric_requirement(&c->metric[metric], &c->scenario);
+    double floor = 1e-6 * fabs(limit);
+    if (!(floor > 0.0 && isfinite(floor))) {
+        floor = 1e-15;
+        for (int m = 0; m < c->methods; m++) {
+            const ff_spread *s = &output->spread[m][metric];
+            if (s->count)
+                floor = fmax(floor, 1e-12 * fmax(fabs(s->least), fabs(s->most)));
+        }
+    }
+    return fabs(value) < floor ? 0.0 : value;
+}
+
 /* ---------------------------------------------------------------------------------------------- worst -- */
 
 /* How many worst runs are listed for each method. */

@@ -81,6 +81,9 @@ ff_status ff_output_make(const ff_campaign *campaign, ff_journal *journal, const
 void ff_output_free(ff_output *output);
 /* 0 <= part <= 1; FF_NAN without values. */
 double ff_spread_quantile(ff_spread *spread, double part);
+/* The value of a metric as people are shown it: 0 where it is rounding, that is below a millionth of its
+ * limit, or without one below 1e-12 of the largest under any method, or 1e-15. */
+double ff_output_shown(const ff_output *output, int metric, double value);
 ff_status ff_spread_add(ff_spread *spread, double value); /* FF_ERR_MEMORY: nothing was added */
 
 /* campaign/contour.c: where the cells of one method cross a level, between their centres: at most

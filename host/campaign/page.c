@@ -123,16 +123,15 @@ static void values_table(ff_study *study, ff_output *o) {
         const bool same = c->metric[i].scenario_only; /* whatever the method */
         for (int m = 0; m < (same ? 1 : c->methods); m++) {
             ff_spread *s = &o->spread[m][i];
-            const double limit = ff_metric_requirement(&c->metric[i], &c->scenario);
             char number[3 + PARTS][32];
             const char *cell[6 + PARTS] = {
                 c->metric[i].name, c->metric[i].unit, same ? "all" : c->method[m].variant.label,
                 number[0],         number[1],         number[2]};
             snprintf(number[0], sizeof number[0], "%llu", (unsigned long long)s->count);
             snprintf(number[1], sizeof number[1], "%llu", (unsigned long long)s->missing);
-            put_value(number[2], relevant(s->count ? s->sum / (double)s->count : FF_NAN, limit));
+            put_value(number[2], ff_output_shown(o, i, s->count ? s->sum / (double)s->count : FF_NAN));
             for (int q = 0; q < PARTS; q++) {
-                put_value(number[3 + q], relevant(ff_spread_quantile(s, parts[q]), limit));
+                put_value(number[3 + q], ff_output_shown(o, i, ff_spread_quantile(s, parts[q])));
                 cell[6 + q] = number[3 + q];
             }
             ff_study_row(study, cell, 6 + PARTS);
@@ -141,12 +140,13 @@ static void values_table(ff_study *study, ff_output *o) {
     ff_study_table_end(study);
 }
 
-static void runs_row(ff_study *study, const ff_campaign *c, const ff_listed *run, const char *status) {
+static void runs_row(ff_study *study, const ff_output *o, const ff_listed *run, const char *status) {
+    const ff_campaign *c = o->campaign;
     const int method = (int)(run->slot % (uint64_t)c->methods);
     const uint64_t index = run->slot / (uint64_t)c->methods;
     char *command = ff_campaign_command(c, index, method), sample[24], value[32];
     snprintf(sample, sizeof sample, "%llu", (unsigned long long)index);
-    put_value(value, relevant(run->value, ff_metric_requirement(&c->metric[c->worst_by], &c->scenario)));
+    put_value(value, ff_output_shown(o, c->worst_by, run->value));
     study->json.failed = study->json.failed || !command;
     const char *const cell[] = {sample, c->method[method].variant.label, status ? status : value, command};
     ff_study_row(study, cell, 4);
@@ -164,13 +164,13 @@ static void runs_tables(ff_study *study, const ff_output *o) {
     ff_study_table(study, title, true, worst, 4);
     for (int m = 0; m < c->methods; m++)
         for (int i = 0; i < o->worsts[m]; i++)
-            runs_row(study, c, &o->worst[m][i], NULL);
+            runs_row(study, o, &o->worst[m][i], NULL);
     ff_study_table_end(study);
     ff_study_table(study,
                    o->failed > (uint64_t)o->faileds ? "Failed runs (the first hundred)" : "Failed runs", true,
                    failed, 4);
     for (int i = 0; i < o->faileds; i++)
-        runs_row(study, c, &o->listed[i], o->listed[i].reason);
+        runs_row(study, o, &o->listed[i], o->listed[i].reason);
     ff_study_table_end(study);
 }
 
@@ -438,8 +438,7 @@ static void methods_table(ff_study *study, ff_output *o) {
             put_value(text[n], !s->count ? FF_NAN
                                : ff_metric_share(metric)
                                    ? s->sum / (double)s->count
-                                   : relevant(ff_spread_quantile(s, 1.0),
-                                              ff_metric_requirement(metric, &c->scenario)));
+                                   : ff_output_shown(o, column[n], ff_spread_quantile(s, 1.0)));
             cells[n] = text[n];
         }
         cells[columns - 1] = !judged(c) ? "not judged" : keeps(o, k) ? "kept in every sample" : "not kept";

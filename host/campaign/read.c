@@ -313,8 +313,8 @@ static bool add_metric(reader *r, ff_place place, const char *name, const char *
 
 static bool read_metrics(reader *r, const ff_node *node) {
     if (!node)
-        return add_metric(r, (ff_place){1, 1, NULL}, "rebound_error", "rebound_error") &&
-               add_metric(r, (ff_place){1, 1, NULL}, "peak_force_ratio", "peak_force_ratio");
+        return add_metric(r, (ff_place){1, 1, NULL, NULL}, "rebound_error", "rebound_error") &&
+               add_metric(r, (ff_place){1, 1, NULL, NULL}, "peak_force_ratio", "peak_force_ratio");
     if (node->kind == FF_NODE_SCALAR || node->count < 1)
         return fail(r, node->place,
                     "metrics must be a map of columns, e.g. {first: "
@@ -632,7 +632,7 @@ ff_status ff_campaign_load(const char *path, const ff_catalog *catalog, ff_campa
     if (warnings && warnings_size)
         warnings[0] = 0;
     reader r = {.in = {.label = path, .message = message, .size = size}, .campaign = campaign};
-    const ff_place start = {1, 1, NULL};
+    const ff_place start = {1, 1, NULL, NULL};
     ff_held held = {0};
     const ff_held_file *file;
     snprintf(campaign->path, sizeof campaign->path, "%s", path);

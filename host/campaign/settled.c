@@ -29,7 +29,7 @@ static bool is_same(ff_vec3 a, ff_vec3 b) {
 }
 
 static bool robot_ok(const ff_robot_config *robot) {
-    if (robot->kind == FF_ROBOT_LAG) /* from critical damping on it does not overshoot */
+    if (ff_robot_lags(robot)) /* from critical damping on it does not overshoot */
         return robot->damping >= 1.0 && robot->jitter == 0.0 && robot->lost == 0.0;
     return robot->kind == FF_ROBOT_IDEAL || robot->kind == FF_ROBOT_DELAY;
 }
@@ -81,9 +81,9 @@ void ff_settled_begin(ff_settled *settled, const ff_scenario *scenario, const ff
 }
 
 /* How far a robot that lags may still come from its command's path: its error and speed of now, and its
- * command's way through the delay. */
+ * command's path during the delay. */
 static double slack_of(const ff_robot_config *robot, const ff_row_body *b) {
-    if (robot->kind != FF_ROBOT_LAG)
+    if (!ff_robot_lags(robot))
         return 0.0;
     const ff_vec3 v = b->satellite.velocity;
     const double behind = ff_vec3_norm(ff_vec3_sub(b->inertial.T.p, b->command.T.p)),
@@ -112,7 +112,7 @@ static bool is_clear(const ff_settled *settled, int c, const ff_row *row) {
     if (settled->predicts && away < 0.5 * ff_vec3_norm(v))
         return false;
     const double least = CLEAR + slack_of(robot, b) - fmin(away, 0.0) * left;
-    const bool turns = !is_zero(b->satellite.omega) || robot->kind == FF_ROBOT_LAG;
+    const bool turns = !is_zero(b->satellite.omega) || ff_robot_lags(robot);
     return gap(settled, c, turns, b->satellite.position, b->satellite.attitude) > least &&
            gap(settled, c, turns, b->command.T.p, b->command.T.q) > least &&
            gap(settled, c, turns, b->inertial.T.p, b->inertial.T.q) > least;
@@ -127,7 +127,7 @@ static bool flies(const ff_settled *settled, const ff_row *row) {
             return false;
     for (int i = 0; i < settled->scenario->satellites; i++) {
         const ff_row_body *b = &row->body[i];
-        if (b->in_contact || b->limited || !is_zero_wrench(&b->measured_b) ||
+        if (b->in_contact || b->settling || b->limited || !is_zero_wrench(&b->measured_b) ||
             !is_zero_wrench(&b->corrected_b) || !is_zero(b->velocity_correction.v) ||
             !is_zero(b->velocity_correction.w) || !is_same(b->satellite.velocity, settled->velocity[i]) ||
             !is_same(b->satellite.omega, settled->omega[i]))

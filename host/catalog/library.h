@@ -22,8 +22,13 @@ const ff_method_library *ff_library_open(const char *path, char *message, size_t
  * thread. */
 bool ff_catalog_try(void (*work)(void *self), void *self, char *why, size_t size);
 
-/* With the libraries; refusing each in one line, for commands whose loop must not be disturbed, and for logs
- * that others may have made; leaving them closed. */
-extern const ff_catalog ff_catalog_libraries, ff_catalog_guarded, ff_catalog_strange, ff_catalog_closed;
+/* The same for a process that must stay what it is (abi/): the library is tried in one of its own, and then
+ * called in this one as it is, unwatched; what it does wrong is this process's. From any thread. */
+const ff_method_library *ff_library_open_trusted(const char *path, char *message, size_t size);
+
+/* With the libraries; with those, trusted; refusing each in one line, for commands whose loop must not be
+ * disturbed, and for logs that others may have made; leaving them closed. */
+extern const ff_catalog ff_catalog_libraries, ff_catalog_trusted, ff_catalog_guarded, ff_catalog_strange,
+    ff_catalog_closed;
 
 #endif

@@ -19,12 +19,11 @@ static void say_loader(const char *path, char *why, size_t size) {
     snprintf(why, size, "not a shared library that loads here: %s", text ? text : "unknown");
 }
 
-const ff_method *ff_probe_load(int n, const char *path, char *why, size_t size) {
+const ff_method *ff_probe_table(const char *path, char *why, size_t size) {
     ff_method_entry_function *entry;
     fenv_t environment; /* its constructors and its entry may change it only for themselves */
     const ff_method *method = NULL;
     fegetenv(&environment);
-    ff_watch_enter(n, "loaded");
     void *const handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     void *const symbol = handle ? dlsym(handle, "ff_method_entry") : NULL;
     if (symbol) {
@@ -53,12 +52,16 @@ const ff_method *ff_probe_load(int n, const char *path, char *why, size_t size) 
                  method->size, sizeof *method);
     else if (ff_method_validate(method, &wrong) != FF_OK)
         snprintf(why, size, "its table is refused: %s", wrong);
-    else {
-        ff_watch_leave(true);
+    else
         return method;
-    }
-    ff_watch_leave(true);
     return NULL;
+}
+
+const ff_method *ff_probe_load(int n, const char *path, char *why, size_t size) {
+    ff_watch_enter(n, "loaded");
+    const ff_method *method = ff_probe_table(path, why, size);
+    ff_watch_leave(true);
+    return method;
 }
 
 static bool good_defaults(const ff_method *m, char *why, size_t size) {

@@ -4,7 +4,9 @@
 
 #include "freefloat/method.h"
 
-/* Loads the library as number n of ff_watch_enter. NULL: `why`, in one line. */
+/* Loads the library in this process. NULL: `why`, in one line. */
+const ff_method *ff_probe_table(const char *path, char *why, size_t size);
+/* Loads the library as number n of ff_watch_enter. NULL: `why`. */
 const ff_method *ff_probe_load(int n, const char *path, char *why, size_t size);
 /* Checks the defaults of a wrapped table (catalog/calls.h), creates an instance and takes a few steps, with
  * contact and without. False: `why`. */

@@ -15,21 +15,36 @@ typedef enum ff_device_kind { FF_DEVICE_ROBOT, FF_DEVICE_SENSOR } ff_device_kind
 enum {
     FF_DEVICE_READ_MAX = 2056, /* [bytes] of a datagram that is looked at; a longer one is malformed */
     FF_DEVICE_SEND_MAX = 1024, /* [bytes] of one that is sent */
+    FF_DEVICE_TEXT_MAX = 4096, /* [bytes] of a program */
     FF_DEVICE_PAGE_MAX = 16384 /* [bytes] of a configuration page */
 };
 
 /* From the scenario. The first ones are keys there, each of the devices that list it. */
 typedef struct ff_device_settings {
-    uint64_t port;      /* UDP */
-    uint64_t page_port; /* TCP, of the page */
+    uint64_t port;      /* UDP, of a stream TCP */
+    uint64_t page_port; /* TCP, of the page or the program */
     ff_arm_kind arm;    /* robot: kinematics */
+    bool own;           /* or one of its own, kept with the satellite */
     bool cartesian;     /* commanded by poses; else by axes */
     bool increments;    /* each command is what to add; else a total */
     bool heartbeat;     /* a counter and the run's state go with each command */
+    double lookahead;   /* [s] over which the controller smooths what it is sent; 0: it does not */
+    double gain;        /* with which it follows that */
     /* what follows from the rest of the scenario */
     bool rail;       /* an external linear axis is commanded, too */
     unsigned window; /* [cycles] a command is recent for: longer than the robot's delay */
+    double cycle;    /* [s] of its telegrams */
+    ff_pose tool;    /* flange to CoM */
+    uint32_t run;    /* a number of this run alone, below 2^31 */
 } ff_device_settings;
+
+/* For the tables of settings. */
+#define FF_DEVICE_SETTING(field) offsetof(ff_device_settings, field)
+#define FF_DEVICE_PORT(key, field, number, text)                                                   \
+    {                                                                                              \
+        .name = (key), .type = FF_SETTING_INTEGER, .unit = "", .offset = FF_DEVICE_SETTING(field), \
+        .absent = (number), .low = 0, .high = 65535, .help = (text)                                \
+    }
 
 /* What a device says of itself before it is used. FF_INF: nothing. */
 typedef struct ff_device_range {
@@ -45,7 +60,8 @@ typedef struct ff_device_range {
     X(DRIVES, "drives", 1)            \
     X(EMERGENCY, "emergency stop", 0) \
     X(OVERRIDE, "override", -1)       \
-    X(PROGRAM, "program", 1)
+    X(PROGRAM, "program", 1)          \
+    X(PROTECTIVE, "protective stop", 0)
 
 typedef enum ff_signal {
 #define FF_SIGNAL_ENUM(name, text, ready) FF_SIGNAL_##name,
@@ -113,13 +129,26 @@ typedef struct ff_device {
     const ff_setting *setting;
     unsigned settings;
     unsigned port;    /* UDP: a robot's telegrams come to it on this computer; a sensor is asked at it */
+    unsigned second;  /* TCP: of the page or the program, by default; 0: there is none */
     const char *page; /* path of what is read by HTTP before the first record; NULL: nothing */
+    double counts[2]; /* a sensor without a page: counts of its records per N and N m; 0: SI units */
     size_t bytes;     /* of its state */
 
     void (*open)(void *state, const ff_device_settings *settings);
     /* Its page; only where `page` is set. Negative: it cannot be used. */
     ff_status (*configure)(void *state, const char *page, size_t size);
     void (*range)(const void *state, ff_device_range *range);
+    /* A stream (TCP, this computer calls the device) in place of datagrams, cut into packets that stand for
+     * them: [bytes] of the first one, 0: more are needed, SIZE_MAX: the stream is lost. NULL: datagrams. */
+    size_t (*frame)(const void *bytes, size_t size);
+    /* Of a stream, before the first telegram: one packet (NULL at first), and what to send next.
+     * FF_INFO_HELD: it continues; FF_INFO_LIMITED: the program is to be sent now, then it continues; FF_OK:
+     * telegrams follow; negative: it cannot be used. *message is what is waited for, or why not. Not in real
+     * time. */
+    ff_status (*greet)(void *state, const void *packet, size_t size, void *bytes, size_t room, size_t *used,
+                       char *message, size_t message_size);
+    /* The text for its second port; returns its length. */
+    size_t (*program)(const void *state, char *text, size_t size);
     /* One datagram, now [s] by any steady clock. FF_OK, or FF_INFO_GAP after losses: *sample is written, a
      * robot waits for its answer. FF_INFO_STALE, FF_INFO_HELD: nothing new in it. FF_ERR_DEVICE: neither, and
      * it shows that the robot's program has begun again. Other negative ones: malformed. All are counted. */
@@ -139,7 +168,10 @@ typedef struct ff_device {
 /* The list of devices, a line for the table ff_device_NAME of each protocol. */
 #define FF_DEVICES(X) \
     X(rsi)            \
-    X(ati)
+    X(rtde)           \
+    X(ati)            \
+    X(onrobot)        \
+    X(ur_force)
 #define FF_DEVICE_DECLARE(name) extern const ff_device ff_device_##name;
 FF_DEVICES(FF_DEVICE_DECLARE)
 #undef FF_DEVICE_DECLARE

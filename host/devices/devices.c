@@ -1,7 +1,11 @@
 /* The list of devices as an array. */
 #include "devices/device.h"
 
-const char *const ff_arm_names[] = {"kr120", "kr16", NULL};
+const char *const ff_arm_names[] = {
+#define ARM_NAME(kind, name, text) name,
+    FF_ARMS(ARM_NAME)
+#undef ARM_NAME
+        NULL};
 
 #define ENTRY(name) &ff_device_##name,
 static const ff_device *const devices[] = {FF_DEVICES(ENTRY)};

@@ -23,7 +23,7 @@ char *ff_check_text(const ff_scenario *scenario, const ff_check *check) {
         const int n_ = snprintf(text + used, size - used, __VA_ARGS__);            \
         used += n_ > 0 && (size_t)n_ < size - used ? (size_t)n_ : size - used - 1; \
     } while (0)
-    PRINT("%-12s %-30s %12s %12s %-7s %s\n", "check", "", "seen", "allowed", "", "verdict");
+    PRINT("%-12s %-29s %9s %8s %-6s %s\n", "check", "", "seen", "allowed", "", "verdict");
     for (int i = 0; i < check->rows; i++) {
         const ff_check_row *row = &check->row[i];
         char seen[32] = "-", allowed[32] = "";
@@ -33,8 +33,9 @@ char *ff_check_text(const ff_scenario *scenario, const ff_check *check) {
             snprintf(allowed, sizeof allowed, "%.4g", row->limit);
         else if (!isnan(row->limit))
             snprintf(allowed, sizeof allowed, "any");
-        PRINT("%-12s %-30s %12s %12s %-7s %s%s%s\n", scenario->satellite[row->body].name, row->what, seen,
-              allowed, row->unit, verdict_text(row->verdict), *row->reason ? ": " : "", row->reason);
+        PRINT("%-12s %-29s %9s %8s %-6s %s%s%s\n", scenario->satellite[row->body].name, row->what, seen,
+              allowed, row->unit, verdict_text(row->verdict), *row->reason ? ":\n             " : "",
+              row->reason);
     }
     if (check->no_go.code == FF_TRIP_NONE)
         PRINT("check: go\n");

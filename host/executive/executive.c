@@ -23,6 +23,7 @@ static ff_status prepare(ff_executive *e, const ff_scenario *scenario, ff_statio
     e->found = (ff_trip){.code = FF_TRIP_NONE};
     e->phases = (ff_phases){0};
     e->row = (ff_row){0};
+    e->meddling = (ff_meddling){0};
     e->sample = (ff_sample){0};
     e->in = (ff_loop_in){0};
     e->order = (ff_guidance_order){.storage = FF_NAN, .dissipation = FF_NAN};
@@ -31,6 +32,9 @@ static ff_status prepare(ff_executive *e, const ff_scenario *scenario, ff_statio
     ff_guard_open(&e->guard, scenario, station.devices);
     e->guard.watches = e->guard.watches && !station.recorded;
     ff_scenario_loop(scenario, &e->config);
+    result->status = ff_virtual_contacts_open(&e->touch, scenario, result->message, sizeof result->message);
+    if (result->status != FF_OK)
+        return result->status;
     result->status =
         ff_scenario_joints(scenario, &e->config, &e->joints, result->message, sizeof result->message);
     if (result->status != FF_OK)
@@ -181,9 +185,17 @@ static bool take_orders(ff_executive *e) {
     return false;
 }
 
+/* Whoever steps the run commands these robots. */
+static void take_commands(ff_executive *e, ff_setpoint *command) {
+    for (int i = 0; i < e->scenario->satellites; i++)
+        if (e->meddling.commands[i])
+            command[i] = e->meddling.command[i];
+}
+
 /* What will be commanded at t_k as far as it is known before the sample. */
 static void offer(ff_executive *e) {
     e->final = e->k == e->scenario->cycles;
+    take_commands(e, e->out.next);
     e->station.offer(e->station.self, e->tick, e->out.next, led_by(e, floats(e)),
                      &e->loop.state->nominal.motion);
 }
@@ -233,7 +245,12 @@ static bool fill(ff_executive *e) {
         e->in.sensor[i] = e->sample.body[i].sensor;
         e->in.sent[i] = e->sample.body[i].sent;
         e->in.load[i] = ff_scenario_load_at(e->scenario, i, t);
+        if (e->meddling.loads) {
+            e->in.load[i].force = ff_vec3_add(e->in.load[i].force, e->meddling.load[i].force);
+            e->in.load[i].torque = ff_vec3_add(e->in.load[i].torque, e->meddling.load[i].torque);
+        }
     }
+    ff_virtual_contacts_step(&e->touch, e->scenario->satellites, &e->in);
     ff__servicer_fill(e);
     const ff_status status = floats(e) ? ff__servicer_guide(e, message, sizeof message) : FF_OK;
     if (status >= 0)
@@ -543,6 +560,7 @@ static void finish(ff_executive *e) {
 /* One cycle of the loop; written: its command reaches the robots. */
 static void run_loop(ff_executive *e, bool written) {
     const ff_status stepped = step(e); /* the loop */
+    take_commands(e, e->out.command);
     if (written)
         write_commands(e, true); /* to the robots: the command of t_k */
     for (int i = 0; i < e->scenario->satellites && !written; i++)
@@ -629,6 +647,32 @@ static void leave(ff_executive *e) {
     e->ended = true;
     keep_safety(e, &e->result->safety);
     ff__executive_go(e, FF_ON_CLOSE);
+}
+
+void ff_executive_keep(ff_executive *e, ff_keeper *keeper) {
+    if (e->loop.library && !e->loop.library->copies)
+        ff_keep_refuse(keeper, "a method library's memory belongs to the process that is watched");
+    ff_keep(keeper, &e->guard, sizeof e->guard);
+    ff_keep(keeper, &e->found, sizeof e->found);
+    ff_keep(keeper, e->phases.used, sizeof e->phases.used);
+    ff_keep(keeper, &e->led, sizeof e->led);
+    ff_keep(keeper, &e->tick, sizeof e->tick);
+    ff_keep(keeper, &e->k, sizeof e->k);
+    ff_keep(keeper, &e->final, sizeof e->final);
+    ff_keep(keeper, &e->ended, sizeof e->ended);
+    ff_keep(keeper, &e->step_ns, sizeof e->step_ns);
+    ff_keep(keeper, &e->total_ns, sizeof e->total_ns);
+    ff_keep(keeper, &e->nominal, sizeof e->nominal);
+    ff_keep(keeper, e->loop.state, e->loop.state_bytes);
+    ff_keep(keeper, &e->order, sizeof e->order);
+    ff_keep(keeper, &e->arm, sizeof e->arm);
+    ff_keep(keeper, &e->in, sizeof e->in);
+    ff_keep(keeper, &e->out, sizeof e->out);
+    ff_keep(keeper, &e->sample, sizeof e->sample);
+    ff_keep(keeper, e->sent, sizeof e->sent);
+    ff_keep(keeper, &e->row, sizeof e->row);
+    ff_keep(keeper, &e->meddling, sizeof e->meddling);
+    ff_keep(keeper, e->result, sizeof *e->result);
 }
 
 void ff_executive_close(ff_executive *e) {

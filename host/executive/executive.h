@@ -9,7 +9,9 @@
 #include "executive/guard.h"
 #include "executive/preflight.h"
 #include "executive/run.h"
+#include "executive/virtual_contact.h"
 #include "facility/station.h"
+#include "text/keep.h"
 
 /* Who attends a run on devices. Called in the cycle: neither may wait. */
 typedef struct ff_attendant {
@@ -39,6 +41,13 @@ typedef struct ff_phases {
     uint64_t missed, missed_at_rest, filled; /* cycles without a telegram; before the motion; filled in */
 } ff_phases;
 
+/* What whoever steps a run puts in place of its own, from the next cycle on. */
+typedef struct ff_meddling {
+    bool loads, commands[FF_MAX_BODIES];
+    ff_rigid_load load[FF_MAX_BODIES];  /* beside those of the scenario */
+    ff_setpoint command[FF_MAX_BODIES]; /* in place of the loop's, in the robots' frame */
+} ff_meddling;
+
 /* Large: not on the stack. */
 typedef struct ff_executive {
     const ff_scenario *scenario;   /* lent by the caller until close, as the next three */
@@ -46,28 +55,30 @@ typedef struct ff_executive {
     ff_run_result *result;         /* status, message and counters are kept here */
     int64_t (*now)(void);          /* clock that times the step; NULL: it is not timed */
     ff_station station;
-    ff_guard guard;           /* state of the run, and its limits */
-    ff_trip found;            /* by the loop: judged in the next cycle */
-    ff_phases phases;         /* on devices */
-    unsigned led;             /* bodies that a stop leads out of a contact */
-    uint64_t tick;            /* cycles of the station so far */
-    uint64_t k;               /* cycle of the loop: those of a stop are not counted */
-    bool final;               /* it is the last: where everything stands at the end */
-    bool ended;               /* no more cycles: the end was reached, or result->status says why not */
-    bool stepped;             /* in this cycle the loop was */
-    double step_ns, total_ns; /* time of this cycle's step, of all */
-    ff_rigid_state nominal;   /* motion at this cycle */
-    ff_loop_config config;    /* as the scenario asks */
-    ff_loop_memory loop;      /* model and state in memory of the size that they need */
-    ff_joints_memory joints;  /* and what they point to, where a body has joints */
-    int servicer;             /* that body; -1: there is none */
-    ff_guidance_order order;  /* of the guidance, for it */
-    ff_arm_order arm;         /* and what the arm is to do of it */
+    ff_guard guard;            /* state of the run, and its limits */
+    ff_trip found;             /* by the loop: judged in the next cycle */
+    ff_phases phases;          /* on devices */
+    unsigned led;              /* bodies that a stop leads out of a contact */
+    uint64_t tick;             /* cycles of the station so far */
+    uint64_t k;                /* cycle of the loop: those of a stop are not counted */
+    bool final;                /* it is the last: where everything stands at the end */
+    bool ended;                /* no more cycles: the end was reached, or result->status says why not */
+    bool stepped;              /* in this cycle the loop was */
+    double step_ns, total_ns;  /* time of this cycle's step, of all */
+    ff_rigid_state nominal;    /* motion at this cycle */
+    ff_loop_config config;     /* as the scenario asks */
+    ff_loop_memory loop;       /* model and state in memory of the size that they need */
+    ff_joints_memory joints;   /* and what they point to, where a body has joints */
+    int servicer;              /* that body; -1: there is none */
+    ff_virtual_contacts touch; /* that no sensor feels */
+    ff_guidance_order order;   /* of the guidance, for it */
+    ff_arm_order arm;          /* and what the arm is to do of it */
     ff_loop_in in;
     ff_loop_out out;
     ff_sample sample;
     ff_sent sent[FF_MAX_BODIES]; /* of this cycle's commands, really */
     ff_row row;
+    ff_meddling meddling;
 } ff_executive;
 
 /* Prepares the loop and opens the station. FF_OK, or a negative status and a sentence, both in *result: then
@@ -98,6 +109,8 @@ void ff_executive_aside(ff_executive *executive, double t);
 void ff_executive_retreat(ff_executive *e);
 /* Ends a run that has not ended, with FF_ERR_LIMIT; the message says when. */
 void ff_executive_stop(ff_executive *executive);
+/* State in virtual time, but for the station's (text/keep.h). */
+void ff_executive_keep(ff_executive *executive, ff_keeper *keeper);
 /* Closes the station and completes *result. */
 void ff_executive_close(ff_executive *executive);
 

@@ -143,6 +143,7 @@ static void gather_device(ff_guard *guard, const ff_sample *sample, const ff_wre
                               .jump = device->jump,
                               .same = b->noisy ? device->repeats : 0.0,
                               .apart = device->apart,
+                              .silence = device->silence,
                               .joint = device->joint};
     in->sensor =
         sensor_trip(body, wrench, in->age, guard->config.limits[i].age, &in->sensor_value, &in->sensor_limit);
@@ -178,10 +179,23 @@ bool ff_guard_judge(ff_guard *guard, const ff_sample *sample, const ff_loop_mode
 
 /* A robot that stood still against its command stands behind it: the command goes back to where it is, as
  * fast as the limits allow. A robot that is let go meanwhile makes a step of what is left. A retreat from
- * there leads away for good. */
+ * there leads away for good, unless the robot does not follow that, either. */
 static bool goes_back(const ff_guard_body *b, ff_pose at) {
-    return b->stands && !b->stop.done && !b->stop.retreats &&
+    return b->stands && !b->stop.done && (!b->stop.retreats || b->stop.held) &&
            (ff_vec3_norm(ff_vec3_sub(at.p, b->stood.p)) > 1e-5 || ff_quat_angle(at.q, b->stood.q) > 1e-5);
+}
+
+/* It stands no further from its command than that can have gone since: in the robot's delay, the cycles in
+ * which it is seen (8 and 2, those of a gap, 3 for its delay) and the time in which one that lags settles, at
+ * the largest speed there is. Else it is said to be where it was not sent, and nobody leads it there. */
+static bool stands_behind(const ff_safety_config *c, int i, ff_pose command, ff_pose at) {
+    ff_output_config most;
+    ff_output_default(&most);
+    const double t = c->delay[i] + c->settle[i] + 18.0 * c->cycle,
+                 v = fmin(most.velocity, fmin(c->limits[i].velocity, c->bounded[i].velocity)),
+                 w = fmin(most.angular_velocity,
+                          fmin(c->limits[i].angular_velocity, c->bounded[i].angular_velocity));
+    return ff_vec3_norm(ff_vec3_sub(command.p, at.p)) <= v * t && ff_quat_angle(command.q, at.q) <= w * t;
 }
 
 /* Of one body. True: it is led to *command. */
@@ -194,7 +208,10 @@ static bool stop_body(ff_guard *guard, const ff_sample *sample, int i, double t,
         b->stop.grasped = t >= guard->config.grasp[i];
         rests &= !guard->devices; /* it says so of the command before */
     }
-    if (body->device.stands && !b->stands) {
+    if (body->device.stands && (!b->stands || (b->stop.goes && !b->stop.held)) &&
+        stands_behind(&guard->config, i, body->next.to.T, body->sensor.T_wb)) {
+        b->stop.held = b->stop.goes;
+        b->stop.goes = false;
         b->stands = true;
         b->stood = body->sensor.T_wb;
     }
@@ -204,7 +221,8 @@ static bool stop_body(ff_guard *guard, const ff_sample *sample, int i, double t,
         return true;
     }
     if (!b->stop.done) {
-        const bool trusted = guard->in.body[i].force_valid && !ff_trip_by_sensor(guard->walk.cause.code);
+        b->stop.distrusted = ff_trip_by_sensor(guard->walk.cause.code);
+        const bool trusted = guard->in.body[i].force_valid && !b->stop.distrusted;
         const ff_stop_in in = {body->next.to.T, rests, b->force, trusted, body->sensor.T_wb};
         ff_stop_step(&guard->config, i, &b->stop, &in);
     }

@@ -57,9 +57,10 @@ static bool renew_zero(ff_executive *e) {
     for (int i = 0; i < e->scenario->satellites; i++) {
         const ff_preflight_body *b = &e->phases.preflight->body[i];
         const ff_wrench drift = ff_wrench_sub(b->latest, ff_wrench_scale(1.0 / FF_PREFLIGHT_CYCLES, b->sum));
-        if (!(ff_vec3_norm(drift.f) <= b->threshold[0]) || !(ff_vec3_norm(drift.t) <= b->threshold[1])) {
-            e->found = (ff_trip){
-                .code = FF_TRIP_ZERO, .body = i, .value = ff_vec3_norm(drift.f), .limit = b->threshold[0]};
+        const double size[2] = {ff_vec3_norm(drift.f), ff_vec3_norm(drift.t)};
+        const int n = size[0] <= b->threshold[0]; /* the force first */
+        if (!(size[n] <= b->threshold[n])) {
+            e->found = (ff_trip){.code = FF_TRIP_ZERO, .body = i, .value = size[n], .limit = b->threshold[n]};
             return false;
         }
         c.sensor[i].bias_s = ff_wrench_add(c.sensor[i].bias_s, drift);

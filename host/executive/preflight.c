@@ -258,6 +258,15 @@ static void judge_sensor(ff_preflight *p, double range, int i) {
     ff_check_show(check, i, "residual drift", "drift_mmps2", 1e3 * found->drift, "mm/s2");
 }
 
+/* [s] of a stop from the largest velocity there may be, with the largest acceleration in progress that leads
+ * to no more than that: it is taken back, and the velocity falls along a line (freefloat/output.h). */
+static double longest_stop(double V, double A, double brakes, double J) {
+    const double a = fmin(A, sqrt(2.0 * J * V)), d = fmin(brakes, A);
+    if (!isfinite(J))
+        return V / d;
+    return a / J + (V > d * d / J ? V / d + d / J : 2.0 * sqrt(V / J));
+}
+
 /* The motion that is to come: does the arm reach it, is its start too fast, what will the contact be like? */
 static void judge_forecast(ff_preflight *p, const ff_preflight_view *view, double range, int i) {
     ff_check *check = &p->check;
@@ -286,6 +295,13 @@ static void judge_forecast(ff_preflight *p, const ff_preflight_view *view, doubl
                  "m/s", FF_TRIP_VELOCITY, NULL);
     ff_check_add(check, i, "turning at the start", "start_turn_radps", ff_vec3_norm(start.w),
                  output->angular_velocity, "rad/s", FF_TRIP_ANGULAR_VELOCITY, NULL);
+    ff_check_add(
+        check, i, "longest stop", "stop_s",
+        fmax(longest_stop(output->velocity, output->acceleration, output->stop_acceleration, output->jerk),
+             longest_stop(output->angular_velocity, output->angular_acceleration,
+                          output->stop_angular_acceleration, output->angular_jerk)),
+        FF_STOP_LONGEST, "s", FF_TRIP_NO_GO,
+        "a stop takes too long: raise stop_acceleration, acceleration or jerk, or lower velocity");
     ff_forecast *forecast = &check->body[i].forecast;
     ff_safety_forecast(p->scenario, i, check->body[i].timed ? check->body[i].delay.delay.value : FF_NAN,
                        forecast);

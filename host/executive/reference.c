@@ -7,20 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the run of the reference has come to. */
-typedef struct walk {
-    const ff_scenario *scenario;
-    const ff_ideal_result *ideal;
-    ff_rigid_model model[FF_MAX_BODIES];
-    ff_nominal_config motion;
-    ff_rigid_state nominal;
-    int next;                  /* contacts of the reference are in order of start */
-    int open[FF_MAX_CONTACTS]; /* the newest of each of the scenario's; -1: none yet */
-    ff_row row;
-} walk;
+typedef ff_reference walk;
 
-static void begin(walk *w, const ff_scenario *scenario, const ff_ideal_result *ideal) {
-    *w = (walk){.scenario = scenario, .ideal = ideal, .nominal = ff_scenario_nominal(scenario)};
+static void begin(walk *w, const ff_scenario *scenario, const ff_run_options *options,
+                  ff_run_result *result) {
+    *w = (walk){.scenario = scenario,
+                .ideal = options->ideal,
+                .options = options,
+                .result = result,
+                .nominal = ff_scenario_nominal(scenario)};
     for (int i = 0; i < scenario->satellites; i++)
         ff_rigid_create(&scenario->satellite[i].rigid, &w->model[i]);
     w->motion = (ff_nominal_config){.kind = scenario->nominal, .model = w->model[scenario->nominal_of]};
@@ -98,11 +93,11 @@ static ff_status halt(ff_run_result *result, double t) {
 }
 
 /* Before the row of cycle k: false when whoever commands stops the run. */
-static bool may_continue(const walk *w, const ff_run_options *options, ff_run_result *result) {
+static bool may_continue(const walk *w) {
     const ff_run_access access = {.k = w->row.k, .t = w->row.t};
-    if (!options->between || options->between(options->between_user, &access))
+    if (!w->options->between || w->options->between(w->options->between_user, &access))
         return true;
-    result->status = halt(result, w->row.t);
+    w->result->status = halt(w->result, w->row.t);
     return false;
 }
 
@@ -111,10 +106,7 @@ static bool may_continue(const walk *w, const ff_run_options *options, ff_run_re
 
 typedef struct orbiter {
     walk walk;
-    const ff_run_options *options;
-    ff_run_result *result;
     int servicer;
-    uint64_t k;
 } orbiter;
 
 static void fill_servicer(const ff_orbit_row *m, int joints, ff_row_servicer *row) {
@@ -135,9 +127,9 @@ static ff_status feed(void *self, const ff_orbit_row *m) {
     orbiter *o = self;
     walk *w = &o->walk;
     const ff_scenario *s = w->scenario;
-    ff_run_result *result = o->result;
-    open_row(w, o->k++);
-    if (!may_continue(w, o->options, result))
+    ff_run_result *result = w->result;
+    open_row(w, w->k++);
+    if (!may_continue(w))
         return FF_ERR_LIMIT;
     advance_nominal(w);
     for (int i = 0; i < 2; i++) {
@@ -155,26 +147,24 @@ static ff_status feed(void *self, const ff_orbit_row *m) {
     }
     fill_servicer(m, s->satellite[o->servicer].arm.joints, &w->row.servicer);
     w->row.servicer.W_c = m->energy[1 - o->servicer];
-    const ff_status status = ff_sinks_row(o->options->sinks, o->options->count, &w->row);
+    const ff_status status = ff_sinks_row(w->options->sinks, w->options->count, &w->row);
     result->cycles = w->row.k;
     if (status < 0)
         return status;
-    if (!ff_run_progress(o->options, w->row.k, s->cycles))
+    if (!ff_run_progress(w->options, w->row.k, s->cycles))
         return halt(result, w->row.t);
     return FF_OK;
 }
 
 /* The orbit flown as the run: its rows have joints and orders, which a reference does not keep. */
-static void run_orbit(const ff_scenario *scenario, const ff_run_options *options, ff_run_result *result) {
+void ff_reference_orbit(const ff_scenario *scenario, const ff_run_options *options, ff_run_result *result) {
     orbiter *o = calloc(1, sizeof *o);
     if (!o) {
         result->status = FF_ERR_MEMORY;
         snprintf(result->message, sizeof result->message, "no memory for the run");
         return;
     }
-    begin(&o->walk, scenario, options->ideal);
-    o->options = options;
-    o->result = result;
+    begin(&o->walk, scenario, options, result);
     o->servicer = ff_scenario_servicer(scenario);
     result->status = ff_orbit_run(scenario, options->opener, options->record, (ff_orbit_sink){o, feed},
                                   result->message, sizeof result->message);
@@ -185,29 +175,41 @@ static void run_orbit(const ff_scenario *scenario, const ff_run_options *options
 
 /* -------------------------------------------------------------------------------------------- without -- */
 
-void ff_reference_run(const ff_scenario *scenario, const ff_run_options *options, ff_run_result *result) {
-    if (ff_scenario_servicer(scenario) >= 0) {
-        run_orbit(scenario, options, result);
-        return;
-    }
+ff_status ff_reference_open(ff_reference *w, const ff_scenario *scenario, const ff_run_options *options,
+                            ff_run_result *result) {
+    begin(w, scenario, options, result);
     if (!options->ideal) {
         result->status = FF_ERR_ARGUMENT;
         snprintf(result->message, sizeof result->message, "the ideal method needs its reference");
-        return;
     }
-    walk w;
-    begin(&w, scenario, options->ideal);
-    for (uint64_t k = 0; k < options->ideal->samples && result->status == FF_OK; k++) {
-        open_row(&w, k);
-        if (!may_continue(&w, options, result))
-            return;
-        advance_nominal(&w);
-        fill_contacts(&w);
-        for (int i = 0; i < scenario->satellites; i++)
-            fill_body(&w, i);
-        result->status = ff_sinks_row(options->sinks, options->count, &w.row);
-        result->cycles = k;
-        if (!ff_run_progress(options, k, scenario->cycles))
-            result->status = halt(result, w.row.t);
-    }
+    return result->status;
+}
+
+bool ff_reference_cycle(ff_reference *w) {
+    ff_run_result *result = w->result;
+    if (w->k >= w->ideal->samples || result->status != FF_OK)
+        return false;
+    open_row(w, w->k);
+    if (!may_continue(w))
+        return false;
+    advance_nominal(w);
+    fill_contacts(w);
+    for (int i = 0; i < w->scenario->satellites; i++)
+        fill_body(w, i);
+    result->status = ff_sinks_row(w->options->sinks, w->options->count, &w->row);
+    result->cycles = w->k++;
+    return true;
+}
+
+void ff_reference_stop(ff_reference *w) {
+    w->result->status = halt(w->result, w->row.t);
+}
+
+void ff_reference_keep(ff_reference *w, ff_keeper *keeper) {
+    ff_keep(keeper, &w->nominal, sizeof w->nominal);
+    ff_keep(keeper, &w->k, sizeof w->k);
+    ff_keep(keeper, &w->next, sizeof w->next);
+    ff_keep(keeper, w->open, sizeof w->open);
+    ff_keep(keeper, &w->row, sizeof w->row);
+    ff_keep(keeper, w->result, sizeof *w->result);
 }

@@ -19,39 +19,6 @@ static ff_status open_loop(ff_virtual *facility, const ff_scenario *scenario, co
                              options->timing ? ff_clock_now : NULL, result);
 }
 
-static void run_virtual(const ff_scenario *scenario, const ff_run_options *options, ff_executive *e,
-                        ff_run_result *result) {
-    ff_virtual facility;
-    if (open_loop(&facility, scenario, options, e, result) != FF_OK)
-        return;
-    const double begin = ff_clock_seconds();
-    while (!e->ended)
-        if (ff_executive_cycle(e) == FF_OK && !ff_run_progress(options, result->cycles, scenario->cycles))
-            ff_executive_stop(e);
-    result->wall_s = ff_clock_seconds() - begin;
-    ff_executive_close(e);
-}
-
-/* The same with the on-board software as guidance. */
-static void run_mission(const ff_scenario *scenario, const ff_run_options *options, ff_executive *e,
-                        ff_run_result *result) {
-    ff_run_options guided = *options;
-    ff_mission *mission = malloc(sizeof *mission);
-    if (!mission) {
-        lack_memory(result);
-        return;
-    }
-    result->status = ff_mission_open(mission, scenario, options->opener, options->record, result->message,
-                                     sizeof result->message);
-    if (result->status == FF_OK) {
-        guided.guidance = ff_mission_guidance(mission);
-        run_virtual(scenario, &guided, e, result);
-        result->obsw = mission->computer.info;
-        ff_mission_close(mission);
-    }
-    free(mission);
-}
-
 static bool nothing_recorded(void *self, uint64_t k, ff_obsw_out *out) {
     (void)self;
     (void)k;
@@ -89,20 +56,164 @@ void ff_run_prepare(const ff_scenario *scenario, ff_run_result *result) {
     free(e);
 }
 
-void ff_run(const ff_scenario *scenario, const ff_run_options *options, ff_run_result *result) {
+/* ------------------------------------------------------------------------------------- cycle by cycle -- */
+
+struct ff_running {
+    const ff_scenario *scenario;
+    ff_run_options options; /* guidance: the mission's, where there is one */
+    ff_run_result *result;
+    double begin; /* [s] */
+    ff_mission *mission;
+    ff_virtual facility;
+    union {
+        ff_executive executive; /* with a method */
+        ff_reference reference; /* ideal */
+    };
+};
+
+/* The on-board software as guidance. */
+static ff_status open_mission(ff_running *r) {
+    ff_run_result *result = r->result;
+    if (ff_scenario_servicer(r->scenario) < 0 || r->options.guidance.step)
+        return FF_OK;
+    r->mission = malloc(sizeof *r->mission);
+    if (!r->mission) {
+        lack_memory(result);
+        return result->status;
+    }
+    result->status = ff_mission_open(r->mission, r->scenario, r->options.opener, r->options.record,
+                                     result->message, sizeof result->message);
+    if (result->status == FF_OK) {
+        r->options.guidance = ff_mission_guidance(r->mission);
+        return FF_OK;
+    }
+    free(r->mission);
+    r->mission = NULL;
+    return result->status;
+}
+
+static void close_mission(ff_running *r) {
+    if (!r->mission)
+        return;
+    r->result->obsw = r->mission->computer.info;
+    ff_mission_close(r->mission);
+    free(r->mission);
+    r->mission = NULL;
+}
+
+static ff_status open_ideal(ff_running *r) {
+    if (ff_scenario_servicer(r->scenario) < 0)
+        return ff_reference_open(&r->reference, r->scenario, &r->options, r->result);
+    snprintf(r->result->message, sizeof r->result->message,
+             "method ideal of a scenario with an arm cannot be stepped: its orbit is flown in one piece");
+    return r->result->status = FF_ERR_UNSUPPORTED;
+}
+
+ff_running *ff_running_open(const ff_scenario *scenario, const ff_run_options *options,
+                            ff_run_result *result) {
     *result = (ff_run_result){0};
-    if (!scenario->method) {
+    ff_running *r = malloc(sizeof *r);
+    if (!r) {
+        lack_memory(result);
+        return NULL;
+    }
+    r->scenario = scenario;
+    r->options = *options;
+    r->result = result;
+    r->mission = NULL;
+    ff_status status = scenario->method ? open_mission(r) : open_ideal(r);
+    if (status == FF_OK && scenario->method)
+        status = open_loop(&r->facility, scenario, &r->options, &r->executive, result);
+    if (status == FF_OK) {
+        r->begin = ff_clock_seconds();
+        return r;
+    }
+    close_mission(r);
+    free(r);
+    return NULL;
+}
+
+bool ff_running_cycle(ff_running *r) {
+    if (!r->scenario->method) {
+        if (!ff_reference_cycle(&r->reference))
+            return false;
+        if (!ff_run_progress(&r->options, r->result->cycles, r->scenario->cycles))
+            ff_reference_stop(&r->reference);
+        return true;
+    }
+    ff_executive *e = &r->executive;
+    if (e->ended)
+        return false;
+    const uint64_t tick = e->tick;
+    if (ff_executive_cycle(e) == FF_OK &&
+        !ff_run_progress(&r->options, r->result->cycles, r->scenario->cycles))
+        ff_executive_stop(e);
+    return e->tick > tick;
+}
+
+void ff_running_stop(ff_running *r) {
+    if (r->scenario->method)
+        ff_executive_stop(&r->executive);
+    else
+        ff_reference_stop(&r->reference);
+}
+
+void ff_running_close(ff_running *r) {
+    if (!r)
+        return;
+    r->result->wall_s = ff_clock_seconds() - r->begin;
+    if (r->scenario->method)
+        ff_executive_close(&r->executive);
+    close_mission(r);
+    free(r);
+}
+
+void ff_running_keep(ff_running *r, ff_keeper *keeper) {
+    if (!r->scenario->method) {
+        ff_reference_keep(&r->reference, keeper);
+        return;
+    }
+    if (r->mission)
+        ff_computer_keep(&r->mission->computer, keeper);
+    ff_virtual_keep(&r->facility, keeper);
+    ff_executive_keep(&r->executive, keeper);
+}
+
+ff_status ff_running_load(ff_running *r, int body, ff_rigid_load load) {
+    if (!r->scenario->method)
+        return FF_ERR_UNSUPPORTED;
+    r->executive.meddling.loads = true;
+    r->executive.meddling.load[body] = load;
+    return FF_OK;
+}
+
+ff_status ff_running_push(ff_running *r, int body, ff_wrench push_b) {
+    if (!r->scenario->method)
+        return FF_ERR_UNSUPPORTED;
+    ff_plant_push(r->facility.plant, body, push_b);
+    return FF_OK;
+}
+
+ff_status ff_running_command(ff_running *r, int body, const ff_setpoint *command) {
+    if (!r->scenario->method)
+        return FF_ERR_UNSUPPORTED;
+    r->executive.meddling.commands[body] = command != NULL;
+    if (command)
+        r->executive.meddling.command[body] = *command;
+    return FF_OK;
+}
+
+void ff_run(const ff_scenario *scenario, const ff_run_options *options, ff_run_result *result) {
+    if (!scenario->method && ff_scenario_servicer(scenario) >= 0) {
+        *result = (ff_run_result){0};
         const double begin = ff_clock_seconds();
-        ff_reference_run(scenario, options, result);
+        ff_reference_orbit(scenario, options, result);
         result->wall_s = ff_clock_seconds() - begin;
         return;
     }
-    ff_executive *e = malloc(sizeof *e);
-    if (e && ff_scenario_servicer(scenario) >= 0 && !options->guidance.step)
-        run_mission(scenario, options, e, result);
-    else if (e)
-        run_virtual(scenario, options, e, result);
-    else
-        lack_memory(result);
-    free(e);
+    ff_running *r = ff_running_open(scenario, options, result);
+    if (r)
+        while (ff_running_cycle(r))
+            ;
+    ff_running_close(r);
 }

@@ -8,6 +8,7 @@
 #include "ideal/ideal.h"
 #include "obsw/computer.h"
 #include "rows/sink.h"
+#include "text/keep.h"
 
 /* What may be looked at and changed between two cycles. model, in and out are NULL for the method
  * `ideal`: nothing of it is tuned. */
@@ -78,5 +79,31 @@ void ff_run_prepare(const ff_scenario *scenario, ff_run_result *result);
 /* Runs the scenario on the virtual facility to its end, or to the first fault. Rows: one per cycle and a last
  * one with `final`. */
 void ff_run(const ff_scenario *scenario, const ff_run_options *options, ff_run_result *result);
+
+/* The same cycle by cycle. */
+typedef struct ff_running ff_running;
+
+/* Opens a run, which lends from `scenario` and `result`; options are copied, what they point to is lent.
+ * NULL: result->status and message say why; FF_ERR_UNSUPPORTED also: method ideal of a scenario with an arm,
+ * whose orbit is flown in one piece. */
+ff_running *ff_running_open(const ff_scenario *scenario, const ff_run_options *options,
+                            ff_run_result *result);
+/* One cycle, with its row. False: the run has ended, at its end or as result->status says; nothing was done.
+ */
+bool ff_running_cycle(ff_running *running);
+/* Ends a run between two cycles. */
+void ff_running_stop(ff_running *running);
+/* Completes *result. NULL is allowed. */
+void ff_running_close(ff_running *running);
+/* State between two cycles (text/keep.h). Refused: on-board software in a process of its own, whose state is
+ * not ours. */
+void ff_running_keep(ff_running *running, ff_keeper *keeper);
+/* What acts from the next cycle on, until it is set again, of one satellite. A load beside the scenario's:
+ * force inertial, torque in body axes. A hand on the mock-up: a wrench about the CoM in the robot's body axes
+ * that the sensor feels beside the contacts'. A command in place of the loop's, in the robots' frame; NULL:
+ * the loop's again. FF_ERR_UNSUPPORTED: the method is ideal, which has neither robots nor sensors. */
+ff_status ff_running_load(ff_running *running, int body, ff_rigid_load load);
+ff_status ff_running_push(ff_running *running, int body, ff_wrench push_b);
+ff_status ff_running_command(ff_running *running, int body, const ff_setpoint *command);
 
 #endif

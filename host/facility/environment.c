@@ -17,7 +17,8 @@ static double damping_at(const ff_contact *contact, double d) {
 double ff_environment_normal_force(const ff_contact *contact, double d, double rate) {
     if (!(d > 0.0))
         return d != d ? d : 0.0;
-    const double f = contact->stiffness * d + damping_at(contact, d) * rate;
+    const double f = contact->law ? contact->law->force(contact->law->self, d, rate)
+                                  : contact->stiffness * d + damping_at(contact, d) * rate;
     return f < 0.0 ? 0.0 : f;
 }
 

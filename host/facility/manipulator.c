@@ -114,6 +114,11 @@ void ff_manipulator_free(ff_manipulator *m) {
     free(m);
 }
 
+void ff_manipulator_keep(ff_manipulator *m, ff_keeper *keeper) {
+    ff_keep(keeper, &m->in, sizeof m->in);
+    ff_keep(keeper, m->before, sizeof *m - offsetof(ff_manipulator, before)); /* all behind "state" */
+}
+
 void ff_manipulator_reset(ff_manipulator *m) {
     const ff_servicer_arm *arm = &m->scenario->satellite[m->servicer].arm;
     m->grip = (grip){0};

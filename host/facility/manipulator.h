@@ -14,6 +14,8 @@ typedef struct ff_manipulator ff_manipulator;
 ff_manipulator *ff_manipulator_create(const ff_scenario *scenario, char *message, size_t size,
                                       ff_status *why);
 void ff_manipulator_free(ff_manipulator *arm);
+/* Its state (text/keep.h). */
+void ff_manipulator_keep(ff_manipulator *arm, ff_keeper *keeper);
 /* Back to t = 0. */
 void ff_manipulator_reset(ff_manipulator *arm);
 /* What it does from now on. */

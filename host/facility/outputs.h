@@ -16,6 +16,8 @@ typedef struct ff_outputs {
         ff_output_config config;
         ff_output_state state, before; /* after this cycle's answer, and before it: it may be made again */
         ff_output_out out;
+        ff_setpoint offered; /* whose answer `state` and `out` are, */
+        bool leads;          /* if it was led there */
         ff_vec3 rest; /* [m] where a stop would end after the last answer, or after one that was not sent */
         bool beyond;  /* the latter, since the last sample: it would end outside the box */
     } body[FF_MAX_BODIES];
@@ -24,8 +26,9 @@ typedef struct ff_outputs {
 /* config: one for each body; NULL: nothing is bounded. */
 void ff_outputs_open(const ff_output_config *config, int bodies, double cycle, ff_outputs *outputs);
 /* What is sent of the commands of cycle k. led: bit i is set where body i is led to command[i]; any other is
- * brought to rest with what its stop allows, and from rest it is led with no more. */
-void ff_outputs_offer(ff_outputs *outputs, uint64_t k, const ff_setpoint *command, unsigned led,
+ * brought to rest with what its stop allows, and from rest it is led with no more. unseen: nobody looks at
+ * the answer before ff_outputs_write makes it, so that none is made here. */
+void ff_outputs_offer(ff_outputs *outputs, uint64_t k, const ff_setpoint *command, unsigned led, bool unseen,
                       ff_sent *sent);
 /* The same again, in place of what was offered. */
 void ff_outputs_write(ff_outputs *outputs, uint64_t k, const ff_setpoint *command, unsigned led,

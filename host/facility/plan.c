@@ -2,17 +2,20 @@
 
 #include "text/message.h"
 
+#include <string.h>
+
 static ff_status plan_arm(const ff_satellite *satellite, ff_plan *plan, int i, char *message, size_t size) {
     ff_plan_body *body = &plan->body[i];
     const ff_robot_config *robot = &satellite->robot;
     const bool stands = robot->kind >= FF_ROBOT_DEVICE; /* a device: where the scenario says */
     ff_arm_config config;
-    ff_arm_default(stands ? robot->device.arm : FF_ARM_KR120, &config);
+    if (stands)
+        ff_satellite_arm(satellite, &config);
+    else
+        ff_arm_default(FF_ARM_KR120, &config);
     config.tool = robot->tool;
-    const double deg = FF_PI / 180.0;
-    /* flange down, elbow up; A5 in the middle between the wrist's singularity and its end: a satellite that
-     * turns needs both */
-    const ff_arm_joints ready = {.a = {0.0, -90.0 * deg, 120.0 * deg, 0.0, 60.0 * deg, 0.0}};
+    ff_arm_joints ready = {.rail = 0.0};
+    memcpy(ready.a, config.ready, sizeof ready.a);
     if (stands)
         config.base = robot->base;
     if (ff_arm_create(&config, &body->arm) != FF_OK)
@@ -100,9 +103,9 @@ ff_status ff_plan_create(const ff_scenario *scenario, ff_plan *plan, char *messa
         body->delay = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay;
         moving |= ff_vec3_norm(start.velocity) > 0.0 || ff_vec3_norm(start.omega) > 0.0;
         double own = body->delay + satellite->sensor.delay;
-        if (robot->kind == FF_ROBOT_LAG)
+        if (ff_robot_lags(robot))
             own += 6.0 / (2.0 * FF_PI * robot->frequency * fmin(1.0, robot->damping));
-        body->lag = robot->kind == FF_ROBOT_LAG ? robot->damping / (FF_PI * robot->frequency) : 0.0;
+        body->lag = ff_robot_lags(robot) ? robot->damping / (FF_PI * robot->frequency) : 0.0;
         settle = fmax(settle, own);
         ff_plan_output(satellite, &satellite->safety, plan->cycle, &body->output);
         ramp =

@@ -136,9 +136,33 @@ void ff_plant_reset(ff_plant *plant) {
         ff_manipulator_reset(plant->arm);
 }
 
+void ff_plant_keep(ff_plant *plant, ff_keeper *keeper) {
+    for (int i = 0; i < plant->bodies; i++) {
+        ff_robot_keep(&plant->robot[i], keeper);
+        ff_sensor_keep(&plant->sensor[i], keeper);
+    }
+    if (plant->arm)
+        ff_manipulator_keep(plant->arm, keeper);
+    ff_keep(keeper, plant->mount, sizeof plant->mount);
+    ff_keep(keeper, plant->grasp, sizeof plant->grasp);
+    ff_keep(keeper, plant->push, sizeof plant->push);
+    ff_keep(keeper, plant->last, sizeof plant->last);
+    ff_keep(keeper, &plant->truth, sizeof plant->truth);
+    ff_keep(keeper, &plant->nominal, sizeof plant->nominal);
+    ff_keep(keeper, &plant->next, sizeof plant->next);
+    ff_keep(keeper, &plant->status, sizeof plant->status);
+}
+
 void ff_plant_set_lead(ff_plant *plant, int body, double lead) {
     plant->robot[body].lead = lead;
     ff_plant_reset(plant);
+}
+
+bool ff_plant_late(const ff_plant *plant) {
+    bool late = true;
+    for (int i = 0; i < plant->bodies; i++)
+        late = late && ff_robot_late(&plant->robot[i]);
+    return late;
 }
 
 void ff_plant_write(ff_plant *plant, uint64_t k, const ff_setpoint *command) {
@@ -175,14 +199,14 @@ static ff_setpoint to_inertial(const ff_plant *plant, const ff_setpoint *robot) 
     return ff_setpoint_from_state(&t);
 }
 
-/* Wrenches on the bodies of all contacts at these motions. */
+/* Wrenches on the bodies of all real contacts at these motions. */
 static void contact_wrenches(const ff_plant *plant, const ff_setpoint *robot, ff_wrench *contact_b) {
     for (int i = 0; i < plant->bodies; i++)
         contact_b[i] = ff_wrench_zero();
     for (int c = 0; c < plant->contacts && !plant->arm; c++) {
         const ff_contact *contact = &plant->contact[c];
         ff_environment_out out;
-        if (!ff_environment_contact(contact, robot, &out))
+        if (contact->is_virtual || !ff_environment_contact(contact, robot, &out))
             continue;
         contact_b[contact->body] = ff_wrench_add(contact_b[contact->body], out.on_body);
         if (contact->against >= 0 && (contact->kind == FF_CONTACT_PAIR || contact->kind == FF_CONTACT_CONE))
@@ -347,7 +371,7 @@ static ff_status make_cycle(ff_plant *plant, uint64_t k) {
                                  : ff_environment_contact(contact, truth->inertial, &out);
         truth->force[c] = out.force;
         truth->wrench[c] = out.on_body;
-        if (!truth->touching[c])
+        if (!truth->touching[c] || contact->is_virtual) /* what nothing real touches is known, but not felt */
             continue;
         truth->contact_b[contact->body] = ff_wrench_add(truth->contact_b[contact->body], out.on_body);
         if (contact->against >= 0 && (contact->kind == FF_CONTACT_PAIR || contact->kind == FF_CONTACT_CONE ||

@@ -8,6 +8,7 @@
 #define FF_FACILITY_PLANT_H
 
 #include "facility/station.h"
+#include "text/keep.h"
 
 typedef struct ff_plant ff_plant;
 
@@ -17,6 +18,10 @@ ff_plant *ff_plant_create(const ff_scenario *scenario, char *message, size_t siz
 void ff_plant_free(ff_plant *plant);
 /* Back to t = 0 (same seed, same bits). */
 void ff_plant_reset(ff_plant *plant);
+/* No robot follows a command in the cycle in which it is issued: all are at least one cycle late. */
+bool ff_plant_late(const ff_plant *plant);
+/* Its state (text/keep.h). */
+void ff_plant_keep(ff_plant *plant, ff_keeper *keeper);
 void ff_plant_write(ff_plant *plant, uint64_t k, const ff_setpoint *command /* per satellite */);
 /* What the loop measured in the cycle read last, for drives of `wrench` robots: (9) takes it off. Without it
  * they know the contact as it is. */

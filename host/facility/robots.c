@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LOST_COMMANDS = 1 << 20 }; /* the stream of lost commands, beside that of the jitter */
+enum { LOST_COMMANDS = 1 << 20, READINGS = 1 << 21 }; /* streams beside that of the jitter */
 
 /* ---------------------------------------------------------------------------------------------- delay -- */
 
@@ -69,6 +69,12 @@ static void draw_delay(ff_robot *robot) {
         return;
     const double drawn = ff_rng_range(&robot->rng, delay - jitter, delay + jitter);
     split(fmax(drawn, 0.0) / robot->cycle, &robot->whole_now, &robot->part_now);
+}
+
+bool ff_robot_late(const ff_robot *robot) {
+    const ff_robot_config *c = &robot->config;
+    return c->kind != FF_ROBOT_IDEAL &&
+           (c->jitter > 0.0 ? c->delay - c->jitter >= robot->cycle : robot->whole_now >= 1);
 }
 
 /* The command issued at t_k minus the delay of this cycle. Command k - delay need not have been written: the
@@ -407,7 +413,7 @@ ff_status ff_robot_create(ff_robot *robot, const ff_robot_config *config, const 
         return ff_refuse(FF_ERR_ARGUMENT, message, size,
                          "the robot's jitter must be >= 0, and delay and jitter at most 1048576 cycles");
     split(cycles, &robot->whole, &robot->part);
-    if (config->kind == FF_ROBOT_LAG) {
+    if (ff_robot_lags(config)) {
         if (!(config->frequency > 0.0) || !isfinite(config->frequency) || !(config->damping > 0.0) ||
             !isfinite(config->damping))
             return ff_refuse(FF_ERR_ARGUMENT, message, size,
@@ -448,6 +454,12 @@ void ff_robot_free(ff_robot *robot) {
     robot->ring = NULL;
 }
 
+void ff_robot_keep(ff_robot *robot, ff_keeper *keeper) {
+    ff_keep_around(keeper, robot, sizeof *robot, &robot->ring);
+    if (robot->ring)
+        ff_keep(keeper, robot->ring, (size_t)(robot->mask + 1) * sizeof *robot->ring);
+}
+
 void ff_robot_reset(ff_robot *robot) {
     robot->written = 0;
     robot->whole_now = robot->whole;
@@ -455,6 +467,7 @@ void ff_robot_reset(ff_robot *robot) {
     ff_rng_seed(&robot->rng, robot->seed, robot->stream);
     robot->drawn = 0;
     ff_rng_seed(&robot->losses, robot->seed, robot->stream + LOST_COMMANDS);
+    ff_rng_seed(&robot->readings, robot->seed, robot->stream + READINGS);
     robot->target = before_start(robot, (-1.0 - (double)robot->whole - robot->part) * robot->cycle);
     robot->now = robot->last = robot->measured = robot->target;
     robot->acceleration = ff_twist_zero();
@@ -466,6 +479,18 @@ void ff_robot_reset(ff_robot *robot) {
         (ff_twist){robot->now.twist.w, ff_quat_unrotate(robot->config.base.q, robot->now.twist.v)});
 }
 
+/* What the encoders say has noise. */
+static void read_out(ff_robot *robot, const ff_setpoint *motion) {
+    const ff_robot_config *c = &robot->config;
+    robot->measured = *motion;
+    if (!(c->pose_noise > 0.0 || c->velocity_noise > 0.0))
+        return;
+    for (int i = 0; i < 3; i++) {
+        robot->measured.T.p.a[i] += c->pose_noise * ff_rng_normal(&robot->readings);
+        robot->measured.twist.v.a[i] += c->velocity_noise * ff_rng_normal(&robot->readings);
+    }
+}
+
 void ff_robot_step(ff_robot *robot, uint64_t k) {
     draw_delay(robot);
     const ff_setpoint target = delayed_command(robot, k);
@@ -473,10 +498,11 @@ void ff_robot_step(ff_robot *robot, uint64_t k) {
     robot->last = robot->now;
     if (robot->config.kind == FF_ROBOT_JOINTS) {
         motors_follow(robot, target.T);
-        robot->target = robot->measured = target;
+        robot->target = target;
+        read_out(robot, &target);
         return; /* the axes follow in substeps */
     }
-    if (robot->config.kind == FF_ROBOT_LAG)
+    if (ff_robot_lags(&robot->config))
         lag_step(robot, &robot->target, &target);
     else if (robot->config.kind == FF_ROBOT_LIMITED)
         limited_step(robot, &target);
@@ -485,6 +511,6 @@ void ff_robot_step(ff_robot *robot, uint64_t k) {
     else
         robot->now = target;
     robot->target = target;
-    robot->measured = robot->now;
+    read_out(robot, &robot->now);
     robot->acceleration = ff_twist_scale(1.0 / robot->cycle, ff_twist_sub(robot->now.twist, before));
 }

@@ -3,6 +3,7 @@
 #define FF_FACILITY_ROBOTS_H
 
 #include "scenario/scenario.h"
+#include "text/keep.h"
 
 /* x' = A x of y'' + 2 z w y' + w^2 y = 0 over one cycle: [y, y'] -> phi [y, y']. */
 typedef struct ff_robot_lag {
@@ -32,7 +33,7 @@ typedef struct ff_robot {
     uint64_t whole_now; /* and that of the cycle at hand, where it scatters */
     double part_now;
     uint64_t seed, stream;
-    ff_rng rng, losses;
+    ff_rng rng, losses, readings;
     uint64_t drawn;    /* commands whose loss has been drawn */
     bool lost_now;     /* the last of them */
     double lead;       /* [s] how far ahead the commands before t = 0 were issued */
@@ -69,6 +70,10 @@ ff_status ff_robot_create(ff_robot *robot, const ff_robot_config *config, const 
                           double cycle, uint64_t seed, int body, char *message, size_t size);
 void ff_robot_free(ff_robot *robot);
 void ff_robot_reset(ff_robot *robot);
+/* Every command is followed a cycle later or more. */
+bool ff_robot_late(const ff_robot *robot);
+/* Its state (text/keep.h). */
+void ff_robot_keep(ff_robot *robot, ff_keeper *keeper);
 void ff_robot_write(ff_robot *robot, uint64_t k, const ff_setpoint *command);
 /* wrench: what acts on the robot during the next step, and what its drive takes it for. */
 void ff_robot_push(ff_robot *robot, ff_wrench felt, ff_wrench reported);

@@ -104,6 +104,15 @@ void ff_sensor_reset(ff_sensor *sensor) {
     sensor->swing = ff_vec3_zero();
 }
 
+void ff_sensor_keep(ff_sensor *sensor, ff_keeper *keeper) {
+    const ff_sensor_law *const law = sensor->config.law;
+    sensor->config.law = NULL;
+    ff_keep_around(keeper, sensor, sizeof *sensor, &sensor->ring);
+    sensor->config.law = law;
+    if (sensor->ring)
+        ff_keep(keeper, sensor->ring, (size_t)(sensor->mask + 1) * sizeof *sensor->ring);
+}
+
 /* The wrench that enters the transducer at t_k - delay, linear between cycles. Before t = 0 the load was that
  * of t = 0. */
 static ff_wrench delayed(ff_sensor *sensor, uint64_t k, ff_wrench f_s) {
@@ -170,7 +179,9 @@ void ff_sensor_step(ff_sensor *sensor, uint64_t k, const ff_robot *robot, ff_wre
                               ff_mat3_apply(&sensor->mounting, in->f_s.f)};
     in->T_wb = robot->measured.T; /* the wrench is of the true motion, the motion that of the encoders */
     in->twist = robot->measured.twist;
-    if (sensor->config.kind == FF_SENSOR_IDEAL)
+    if (sensor->config.law)
+        in->f_s = sensor->config.law->read(sensor->config.law->self, (double)k * sensor->cycle, in->f_s);
+    if (sensor->config.law || sensor->config.kind == FF_SENSOR_IDEAL)
         return;
 
     const ff_sensor_config *c = &sensor->config;

@@ -37,6 +37,8 @@ ff_status ff_sensor_create(ff_sensor *sensor, const ff_scenario *scenario, int b
                            size_t size);
 void ff_sensor_free(ff_sensor *sensor);
 void ff_sensor_reset(ff_sensor *sensor);
+/* Its state (text/keep.h). */
+void ff_sensor_keep(ff_sensor *sensor, ff_keeper *keeper);
 /* The reading of cycle k; k counts up by one from 0. contact_b: true contact wrench about the CoM. */
 void ff_sensor_step(ff_sensor *sensor, uint64_t k, const ff_robot *robot, ff_wrench contact_b,
                     ff_wrench_in *in);

@@ -23,7 +23,8 @@ typedef struct ff_sample_device {
     double apart; /* [cycles] in a row that the robot is off all its recent commands */
     bool clipped; /* for too long; [mm or deg] by how much, and the limit */
     double clipped_by, clipped_limit;
-    bool given_up; /* the sensor does not answer */
+    double silence; /* [s] without a telegram, before the newest or until now */
+    bool given_up;  /* the sensor does not answer */
     /* of all its records since the last sample, the newest of which is the reading */
     ff_status health; /* of the worst: FF_OK, FF_INFO_SATURATED, FF_INFO_HELD (frozen), negative */
     double word;      /* and its status word */

@@ -17,9 +17,11 @@ static ff_status open(void *self, const double *lead, char *message, size_t size
     for (int i = 0; i < v->scenario->satellites; i++) {
         ff_scenario_watched_output(v->scenario, i, &bounds[i]);
         ff_safety_set_box(&safety, i, &bounds[i]);
+        bounds[i].rest_unasked = !ff_scenario_watched(v->scenario);
     }
     ff_outputs_open(ff_scenario_bounded(v->scenario) || ff_scenario_predicts(v->scenario) ? bounds : NULL,
                     v->scenario->satellites, v->scenario->cycle, &v->outputs);
+    v->unseen = !ff_scenario_watched(v->scenario) && ff_plant_late(v->plant);
     return FF_OK;
 }
 
@@ -35,10 +37,12 @@ static void offer(void *self, uint64_t k, const ff_setpoint *next, unsigned led,
     ff_virtual *v = self;
     v->k = k;
     ff_plant_write_nominal(v->plant, nominal);
-    ff_outputs_offer(&v->outputs, k, next, led, v->next);
+    const bool unseen = v->unseen && k > 0 && k != v->scenario->cycles; /* the last row has what is offered */
+    ff_outputs_offer(&v->outputs, k, next, led, unseen, v->next);
     if (k == 0)
         memcpy(v->sent, v->next, sizeof v->sent);
-    to_plant(v, k, v->next);
+    if (!unseen)
+        to_plant(v, k, v->next);
 }
 
 static ff_status wait(void *self, ff_sample *sample) {
@@ -80,6 +84,14 @@ static void close(void *self) {
     ff_virtual *v = self;
     ff_plant_free(v->plant);
     v->plant = NULL;
+}
+
+void ff_virtual_keep(ff_virtual *v, ff_keeper *keeper) {
+    ff_keep(keeper, &v->k, sizeof v->k);
+    ff_keep(keeper, &v->outputs, sizeof v->outputs);
+    ff_keep(keeper, v->sent, sizeof v->sent);
+    ff_keep(keeper, v->next, sizeof v->next);
+    ff_plant_keep(v->plant, keeper);
 }
 
 ff_station ff_virtual_station(ff_virtual *self, const ff_scenario *scenario) {

@@ -11,6 +11,7 @@ typedef struct ff_virtual {
     const ff_scenario *scenario; /* kept, not copied */
     ff_plant *plant;             /* from open to close */
     uint64_t k;                  /* offered last */
+    bool unseen;                 /* what is offered is looked at by nobody but in the first and last cycle */
     ff_outputs outputs;          /* between the commands and the robots */
     ff_sent sent[FF_MAX_BODIES]; /* written in the last cycle */
     ff_sent next[FF_MAX_BODIES]; /* offered in this one */
@@ -18,5 +19,7 @@ typedef struct ff_virtual {
 
 /* A station that is not open yet; `self` must outlive it. */
 ff_station ff_virtual_station(ff_virtual *self, const ff_scenario *scenario);
+/* State of an open one (text/keep.h). */
+void ff_virtual_keep(ff_virtual *self, ff_keeper *keeper);
 
 #endif

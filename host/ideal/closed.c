@@ -59,7 +59,7 @@ static bool has_closed_form(const ff_scenario *s) {
     for (int c = 0; c < s->contacts; c++) {
         const ff_contact *x = &s->contact[c];
         const double m = s->satellite[x->body].rigid.mass, a = x->satellite_damping / (2.0 * m);
-        if (x->kind != FF_CONTACT_WALL || x->friction != 0.0 || x->damping_depth != 0.0 ||
+        if (x->kind != FF_CONTACT_WALL || x->law || x->friction != 0.0 || x->damping_depth != 0.0 ||
             x->point.x != 0.0 || x->point.y != 0.0 || x->point.z != 0.0 ||
             !(x->satellite_stiffness / m > 1.0001 * a * a))
             return false;

@@ -83,7 +83,9 @@ static ff_wrench plane_wrench(const ff_contact *c, ff_pose gripper, ff_twist V_g
     const ff_vec3 v = ff_vec3_sub(tip, ff_vec3_add(V_c.v, ff_vec3_cross(V_c.w, p)));
     const double d = ff_vec3_dot(c->normal, ff_vec3_sub(c->at, p)), rate = -ff_vec3_dot(c->normal, v);
     const double s = c->damping_depth > 0.0 ? fmin(1.0, d / c->damping_depth) : 1.0;
-    const double f = c->satellite_stiffness * d + c->satellite_damping * s * s * (3.0 - 2.0 * s) * rate;
+    const double f = c->law && d > 0.0
+                         ? c->law->force(c->law->self, d, rate)
+                         : c->satellite_stiffness * d + c->satellite_damping * s * s * (3.0 - 2.0 * s) * rate;
     if (d <= 0.0 || f <= 0.0)
         return ff_wrench_zero();
     const ff_vec3 slip = ff_vec3_axpy(rate, c->normal, v);

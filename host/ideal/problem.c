@@ -113,6 +113,10 @@ static void point_place(const ff_ideal_problem *problem, int contact, const ff_r
     p->slide = ff_vec3_axpy(v->rate, p->n, u);
     v->damping = damping_at(c->satellite_damping, c->damping_depth, v->depth);
     v->force = c->satellite_stiffness * v->depth + v->damping * v->rate;
+    if (c->law) {
+        v->damping = 1.0; /* its force may end before the depth does */
+        v->force = c->law->force(c->law->self, fmax(v->depth, 0.0), v->rate);
+    }
 }
 
 /* Stops: the six axes apart. Position in inertial axes from the origin; rotation by the components of the

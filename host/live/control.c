@@ -76,18 +76,16 @@ ff_sink ff_live_control_sink(ff_live_control *control) {
     return (ff_sink){.self = control, .row = take};
 }
 
-ff_status ff_live_control_start(ff_live_control *control, const ff_scenario *scenario, const char *address,
-                                bool token, char *message, size_t size) {
+ff_status ff_live_control_start(ff_live_control *control, const ff_scenario *scenario,
+                                const ff_live_doors *doors, char *message, size_t size) {
     *control = (ff_live_control){.scenario = scenario, .paced = true, .speed = 1.0};
     ff_live_config *c = &control->config;
     *c = (ff_live_config){
-        .address = address,
         .mode = "run",
         .scenario = scenario,
         .open = FF_LIVE_BIT(FF_LIVE_HOLD) | FF_LIVE_BIT(FF_LIVE_RESUME) | FF_LIVE_BIT(FF_LIVE_STOP) |
                 FF_LIVE_BIT(FF_LIVE_SPEED), /* nothing real moves, so continuing is not arming */
-        .guarded = FF_LIVE_BIT(FF_LIVE_ZERO) | FF_LIVE_BIT(FF_LIVE_SET),
-        .control = token};
+        .guarded = FF_LIVE_BIT(FF_LIVE_ZERO) | FF_LIVE_BIT(FF_LIVE_SET)};
     ff_status status = ff_tuning_create(&control->tuning, scenario, false);
     if (!status)
         status = ff_live_limits(scenario, c);
@@ -96,7 +94,7 @@ ff_status ff_live_control_start(ff_live_control *control, const ff_scenario *sce
     } else {
         add_limits(scenario, c);
         ff_live_parameters(&control->tuning.table, c);
-        status = ff_live_start(c, &control->live, message, size);
+        status = ff_live_open(c, doors, &control->live, message, size);
     }
     if (status)
         ff_tuning_free(&control->tuning);
@@ -138,6 +136,8 @@ static void tell_answers(ff_live_control *control) {
     while (ff_tuning_answer(&control->tuning, &a)) {
         const ff_live_command command = {.id = a.order.id, .viewer = a.order.from};
         ff_tuning_text(&control->tuning, &a, text, sizeof text);
+        if (a.done && a.order.verb == FF_ORDER_SET)
+            ff_live_set_parameter(control->live, a.order.parameter, a.is);
         answer(control, &command, a.t, a.done, text);
     }
 }
@@ -158,7 +158,7 @@ static void apply(ff_live_control *control, const ff_run_access *access) {
             break;
         case FF_LIVE_STOP:
             control->stopped = true;
-            answer(control, &command, access->t, true, "stopped by the page");
+            answer(control, &command, access->t, true, "stopped by a viewer");
             break;
         case FF_LIVE_SPEED:
             control->speed = command.value;

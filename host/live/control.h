@@ -29,9 +29,9 @@ typedef struct ff_live_control {
     int seen; /* rows, up to 2: differences need neighbours */
 } ff_live_control;
 
-/* Fills verbs, limits and parameters of `config` for a scenario and starts the server. As ff_live_start. */
-ff_status ff_live_control_start(ff_live_control *control, const ff_scenario *scenario, const char *address,
-                                bool token, char *message, size_t size);
+/* Fills verbs, limits and parameters of `config` for a scenario and opens the doors. As ff_live_open. */
+ff_status ff_live_control_start(ff_live_control *control, const ff_scenario *scenario,
+                                const ff_live_doors *doors, char *message, size_t size);
 /* Ends the server and frees. */
 void ff_live_control_stop(ff_live_control *control);
 /* Pushes the rows, with the command's acceleration and jerk, which stand in no column; it never fails. */

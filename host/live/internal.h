@@ -3,6 +3,7 @@
 #define FF_LIVE_INTERNAL_H
 
 #include "live/live.h"
+#include "operator/rights.h"
 #include "text/clock.h"
 
 enum {
@@ -47,17 +48,23 @@ typedef struct ff_live_touch { /* one contact as the rows show it */
     char name[FF_COLUMN_NAME];
 } ff_live_touch;
 
-/* The table of the module live, which serves the page. */
+/* The table of a module: `live` serves the page and Foxglove, `ros` ROS 2. */
 typedef struct ff_live_server {
     ff_status (*start)(ff_live *live, char *message, size_t size);
     void (*stop)(ff_live *live);
 } ff_live_server;
+
+typedef struct ff_foxglove ff_foxglove;
+typedef struct ff_foxglove_side ff_foxglove_side;
+typedef struct ff_ros ff_ros;
+typedef struct ff_ros_side ff_ros_side;
 
 /* What the module calls of this room. */
 typedef struct ff_live_room {
     const unsigned char *page;
     size_t page_size; /* [bytes] */
     int64_t (*now)(void);
+    void (*stand_aside)(int cpu, cpu_set_t *before);
     bool (*drain)(ff_live *live);
     bool (*token)(const ff_live *live, const char *given);
     bool (*parse)(const ff_live *live, const char *line, size_t length, ff_live_command *command, char *text,
@@ -67,11 +74,17 @@ typedef struct ff_live_room {
     char *(*status_json)(const ff_live *live);
     bool (*push)(ff_ring *ring, const void *item);
     bool (*pop)(ff_ring *ring, void *item);
+    /* Foxglove's side of a connection (live/foxglove.h) */
+    const ff_foxglove_side *foxglove;
+    const ff_ros_side *ros; /* live/ros.h */
 } ff_live_room;
 
 /* NOLINTNEXTLINE(clang-analyzer-optin.performance.Padding): grouped by who uses it */
 struct ff_live {
     /* set at the start, then constant */
+    ff_live *next; /* who watches the same loop, too; the loop's thread alone follows it */
+    ff_live_kind kind;
+    uint32_t index; /* among those: in the high byte of its viewers' numbers */
     ff_live_room room;
     unsigned open, guarded;
     bool control, rows;
@@ -95,6 +108,7 @@ struct ff_live {
     atomic_int phase;
     _Atomic(const char *) state;
     _Atomic(double) limit_now[FF_LIVE_MAX_LIMITS];
+    _Atomic(double) parameter_now[FF_LIVE_MAX_PARAMETERS];
     atomic_uint_fast64_t pushed, frames_made;
     atomic_int viewers;
     ff_live_file file[FF_LIVE_FILES];
@@ -103,15 +117,19 @@ struct ff_live {
 
     /* the server's thread */
     unsigned char *in;
-    double *value;      /* one row */
-    double *gauge;      /* and its gauges */
-    double *most;       /* limits' values, largest since the last frame */
-    double *frame;      /* FF_LIVE_HISTORY rows of `width` */
-    int64_t *stamp;     /* of each */
-    int width;          /* FF_LIVE_HEAD + limits + count */
-    uint64_t made;      /* frames so far; frame n stands at n % FF_LIVE_HISTORY */
-    uint64_t oldest;    /* first that still counts after a restart */
-    int64_t last_stamp; /* of the newest row; 0 before the first */
+    double *value; /* one row */
+    double *gauge; /* and its gauges */
+    ff_row *row;   /* the newest whole, where rows come; else NULL */
+    ff_foxglove *foxglove;
+    ff_ros *ros;
+    void (*each)(ff_live *live); /* called for each row, or NULL */
+    double *most;                /* limits' values, largest since the last frame */
+    double *frame;               /* FF_LIVE_HISTORY rows of `width` */
+    int64_t *stamp;              /* of each */
+    int width;                   /* FF_LIVE_HEAD + limits + count */
+    uint64_t made;               /* frames so far; frame n stands at n % FF_LIVE_HISTORY */
+    uint64_t oldest;             /* first that still counts after a restart */
+    int64_t last_stamp;          /* of the newest row; 0 before the first */
     double last_t;
     bool exceeded[FF_LIVE_MAX_LIMITS];
     double last_status;
@@ -128,6 +146,13 @@ bool ff_live__drain(ff_live *live);
 /* A line of the page into a checked command. False: `text` says why not. loopback: of this server. */
 bool ff_live__parse(const ff_live *live, const char *line, size_t length, ff_live_command *command,
                     char *text, size_t size);
+/* May this be ordered by who gave this token (NULL: none), or came with it? False: `text` says why not. */
+bool ff_live__permit(const ff_live *live, ff_live_verb verb, const char *token, bool operates, char *text,
+                     size_t size);
+/* Is the value of a set, speed or seek one? */
+bool ff_live__within(const ff_live *live, const ff_live_command *command, char *text, size_t size);
+/* The number of a parameter; -1: none. */
+int ff_live__parameter(const ff_live *live, const char *name);
 /* Whether this is the operator's. */
 bool ff_live__token(const ff_live *live, const char *given);
 /* JSON texts, malloc'ed, NULL without memory. */

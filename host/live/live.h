@@ -1,8 +1,9 @@
-/* live/live.h - the live page's server.
+/* live/live.h - who watches a run while it runs: the live page, Foxglove, ROS 2.
  *
- * A thread of its own (libwebsockets) serves one page and feeds its viewers from a telemetry ring. The loop
- * pushes rows, events and answers and polls commands; each of these calls is wait-free and takes no lock, so
- * that no viewer ever delays the loop. What does not fit is dropped and counted.
+ * Each has a thread of its own (libwebsockets, Cyclone DDS), which feeds its viewers from a telemetry ring.
+ * The loop pushes rows, events and answers and polls commands; each of these calls is wait-free and takes no
+ * lock, so that no viewer ever delays the loop. What does not fit is dropped and counted. Several may watch
+ * the same loop: they are joined to the first one, and what is said to that one is said to all.
  *
  * One producer thread: push, event, answer and next_command belong to the loop's thread.
  *
@@ -27,6 +28,8 @@ enum {
     FF_LIVE_MAX_PARAMETERS = 32,
     FF_LIVE_TEXT = 320
 };
+
+typedef enum ff_live_kind { FF_LIVE_PAGE, FF_LIVE_FOXGLOVE, FF_LIVE_ROS } ff_live_kind;
 
 typedef enum ff_live_phase {
     FF_LIVE_STARTING,
@@ -80,7 +83,11 @@ typedef struct ff_live_parameter {
 } ff_live_parameter;
 
 typedef struct ff_live_config {
+    ff_live_kind kind;
+    ff_live *join;               /* the first one that watches this loop, whose token counts; NULL: none */
     const char *address;         /* "127.0.0.1:8080"; port 0 takes a free one */
+    unsigned allowed;            /* ROS: FF_LIVE_BIT of what may be ordered */
+    const char *description;     /* URDF of the robot, where the scenario names a file; or NULL */
     const char *mode;            /* "run", "rt", "view" */
     const ff_scenario *scenario; /* rows come as ff_row; NULL: as values, `columns` and `names` below */
     int columns;
@@ -100,6 +107,15 @@ typedef struct ff_live_config {
     int loop_cpu;    /* 1 + the CPU of a real-time loop: the server's thread keeps off it; 0: none */
 } ff_live_config;
 
+/* Where a run is shown; NULL: not there. */
+typedef struct ff_live_doors {
+    const char *page, *foxglove; /* addresses */
+    const char *ros;             /* interface and domain: "127.0.0.1:0" */
+    const char *ros_allow;       /* "hold,stop,zero"; NULL: hold and stop on loopback, else nothing */
+    bool control;                /* a token is drawn */
+    const char *description;     /* as in the config */
+} ff_live_doors;
+
 typedef struct ff_live_info {
     uint64_t rows, dropped; /* pushed in, refused because the ring was full */
     uint64_t frames;        /* rows made for viewers */
@@ -109,9 +125,14 @@ typedef struct ff_live_info {
 /* Starts listening. FF_ERR_UNSUPPORTED without libwebsockets, FF_ERR_ARGUMENT for an address that is not one,
  * FF_ERR_DEVICE when the port is taken, FF_ERR_MEMORY; `message` gets one sentence. */
 ff_status ff_live_start(const ff_live_config *config, ff_live **live, char *message, size_t size);
+/* The same for each of the doors, joined; `message` says whose. */
+ff_status ff_live_open(ff_live_config *config, const ff_live_doors *doors, ff_live **live, char *message,
+                       size_t size);
 /* Lets the last row and events go out, then ends the thread. NULL is allowed. */
 void ff_live_stop(ff_live *live);
-const char *ff_live_url(const ff_live *live);   /* "http://127.0.0.1:8080/" */
+const char *ff_live_url(const ff_live *live); /* "http://127.0.0.1:8080/", "ws://127.0.0.1:8765" */
+ff_live_kind ff_live_get_kind(const ff_live *live);
+ff_live *ff_live_next(const ff_live *live);     /* that was joined to it; NULL: no more */
 const char *ff_live_token(const ff_live *live); /* 32 hexadecimal digits; "" without control */
 ff_live_info ff_live_get_info(const ff_live *live);
 
@@ -131,6 +152,8 @@ void ff_live_set_phase(ff_live *live, ff_live_phase phase);
 void ff_live_set_state(ff_live *live, const char *state);
 /* A limit of the config was changed while running. */
 void ff_live_set_limit(ff_live *live, int limit, double value);
+/* So was a parameter. */
+void ff_live_set_parameter(ff_live *live, int parameter, double value);
 /* How late the loop woke in this cycle [ns]; shown as the largest since the last row. */
 void ff_live_set_late(ff_live *live, double late_ns);
 /* A file that the page links to from now on, as /NAME, with what is in it now: fault.csv, report.html.

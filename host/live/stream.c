@@ -6,7 +6,8 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "live/internal.h"
+#include "live/foxglove.h"
+#include "live/ros.h"
 #include "text/module.h"
 #include "report/geometry.h"
 #include "text/file.h"
@@ -34,7 +35,10 @@ static bool push(ff_live *live, const double *gauge, const void *data, size_t si
 }
 
 bool ff_live_push(ff_live *live, const ff_row *row, const double *gauge) {
-    return live->rows && push(live, gauge, row, sizeof *row, 0);
+    bool all = true;
+    for (; live; live = live->next)
+        all = live->rows && push(live, gauge, row, sizeof *row, 0) && all;
+    return all;
 }
 
 bool ff_live_push_values(ff_live *live, const double *values, unsigned flags) {
@@ -42,21 +46,31 @@ bool ff_live_push_values(ff_live *live, const double *values, unsigned flags) {
 }
 
 void ff_live_set_phase(ff_live *live, ff_live_phase phase) {
-    atomic_store_explicit(&live->phase, (int)phase, memory_order_release);
+    for (; live; live = live->next)
+        atomic_store_explicit(&live->phase, (int)phase, memory_order_release);
 }
 
 void ff_live_set_state(ff_live *live, const char *state) {
-    atomic_store_explicit(&live->state, state, memory_order_release);
+    for (; live; live = live->next)
+        atomic_store_explicit(&live->state, state, memory_order_release);
 }
 
 void ff_live_set_limit(ff_live *live, int limit, double value) {
-    if (limit >= 0 && limit < live->limits)
-        atomic_store_explicit(&live->limit_now[limit], value, memory_order_relaxed);
+    for (; live; live = live->next)
+        if (limit >= 0 && limit < live->limits)
+            atomic_store_explicit(&live->limit_now[limit], value, memory_order_relaxed);
+}
+
+void ff_live_set_parameter(ff_live *live, int parameter, double value) {
+    for (; live; live = live->next)
+        if (parameter >= 0 && parameter < live->parameters)
+            atomic_store_explicit(&live->parameter_now[parameter], value, memory_order_relaxed);
 }
 
 void ff_live_set_late(ff_live *live, double late_ns) {
-    if (late_ns > live->late_ns)
-        live->late_ns = late_ns;
+    for (; live; live = live->next)
+        if (late_ns > live->late_ns)
+            live->late_ns = late_ns;
 }
 
 static void copy_text(char *to, const char *from) {
@@ -69,17 +83,26 @@ static void copy_text(char *to, const char *from) {
 bool ff_live_event(ff_live *live, ff_live_level level, double t, const char *text) {
     ff_live_note note = {.level = level, .t = t};
     copy_text(note.text, text);
-    return ff_ring_push(&live->notes, &note);
+    bool all = true;
+    for (; live; live = live->next)
+        all = ff_ring_push(&live->notes, &note) && all;
+    return all;
 }
 
 bool ff_live_next_command(ff_live *live, ff_live_command *command) {
-    return ff_ring_pop(&live->commands, command);
+    for (; live; live = live->next)
+        if (ff_ring_pop(&live->commands, command))
+            return true;
+    return false;
 }
 
 bool ff_live_answer(ff_live *live, const ff_live_command *command, bool done, const char *text) {
     ff_live_reply reply = {.viewer = command->viewer, .id = command->id, .done = done};
     copy_text(reply.text, text);
-    return ff_ring_push(&live->replies, &reply);
+    for (; live; live = live->next)
+        if (live->index == command->viewer >> 24)
+            return ff_ring_push(&live->replies, &reply);
+    return false;
 }
 
 /* ------------------------------------------------------------------------------------- the server's side --
@@ -98,9 +121,11 @@ static void note(ff_live *live, ff_live_level level, double t, const char *forma
     va_end(arguments);
 }
 
-static void forget(ff_live *live) {
+/* Time begins anew. Events stay where it is the same run, whose motion begins after its check. */
+static void forget(ff_live *live, bool events) {
     live->oldest = live->made;
-    live->note_oldest = live->noted;
+    if (events)
+        live->note_oldest = live->noted;
     for (int i = 0; i < live->touches; i++)
         live->touch[i].on = false;
     memset(live->exceeded, 0, sizeof live->exceeded);
@@ -192,12 +217,14 @@ static void make_frame(ff_live *live, gathered *g, int64_t stamp) {
 static void read_row(ff_live *live, gathered *g) {
     const size_t gauges = (size_t)live->gauges * sizeof *live->gauge;
     if (live->rows) {
-        ff_row row;
+        ff_row *row = live->row;
         memcpy(live->gauge, live->in + sizeof(ff_live_item), gauges);
-        memcpy(&row, live->in + sizeof(ff_live_item) + gauges, sizeof row);
-        ff_columns_values(&live->columns, &row, live->value);
-        g->compute = fmax(g->compute, row.compute_ns);
-        g->io = fmax(g->io, row.io_ns);
+        memcpy(row, live->in + sizeof(ff_live_item) + gauges, sizeof *row);
+        ff_columns_values(&live->columns, row, live->value);
+        g->compute = fmax(g->compute, row->compute_ns);
+        g->io = fmax(g->io, row->io_ns);
+        if (live->each)
+            live->each(live);
     } else {
         memcpy(live->value, live->in + sizeof(ff_live_item), (size_t)live->count * sizeof *live->value);
     }
@@ -219,7 +246,7 @@ bool ff_live__drain(ff_live *live) {
         memcpy(&item, live->in, sizeof item);
         read_row(live, &g);
         if ((item.flags & FF_LIVE_RESTART) || live->value[0] < live->last_t) {
-            forget(live);
+            forget(live, (item.flags & FF_LIVE_RESTART) || !live->rows);
             g.restart = true;
         }
         live->last_t = live->value[0];
@@ -232,98 +259,6 @@ bool ff_live__drain(ff_live *live) {
     if (g.rows)
         make_frame(live, &g, item.stamp_ns);
     return live->made > before;
-}
-
-/* ---------------------------------------------------------------------------------------------- commands --
- */
-
-/* As long for a right guess as for a wrong one. */
-bool ff_live__token(const ff_live *live, const char *given) {
-    unsigned char difference = strlen(given) != 32;
-    for (int i = 0; i < 32; i++)
-        difference |= (unsigned char)(live->token[i] ^ given[difference ? 0 : i]);
-    return live->control && difference == 0;
-}
-
-bool ff_live__parse(const ff_live *live, const char *line, size_t length, ff_live_command *command,
-                    char *text, size_t size) {
-    char copy[FF_LIVE_MESSAGE + 1], *word[6], *rest = NULL;
-    const char *token = NULL;
-    int words = 0;
-    *command = (ff_live_command){.verb = FF_LIVE_VERBS, .parameter = -1, .value = FF_NAN};
-    snprintf(text, size, "not a command");
-    if (length == 0 || length > FF_LIVE_MESSAGE)
-        return false;
-    for (size_t i = 0; i < length; i++)
-        if (line[i] < 0x20 || line[i] > 0x7e)
-            return false;
-    memcpy(copy, line, length);
-    copy[length] = 0;
-    for (char *w = strtok_r(copy, " ", &rest); w; w = strtok_r(NULL, " ", &rest)) {
-        if (strncmp(w, "token=", 6) == 0) {
-            token = w + 6;
-        } else if (words == 4) {
-            return false;
-        } else {
-            word[words++] = w;
-        }
-    }
-    if (words < 2 || strspn(word[0], "0123456789") != strlen(word[0]) || strlen(word[0]) > 9)
-        return false;
-    command->id = (uint32_t)strtoul(word[0], NULL, 10);
-    for (int v = 0; v < FF_LIVE_VERBS; v++)
-        if (strcmp(word[1], ff_live_verb_name((ff_live_verb)v)) == 0)
-            command->verb = (ff_live_verb)v;
-    if (command->verb == FF_LIVE_VERBS)
-        return false;
-    const unsigned bit = FF_LIVE_BIT(command->verb);
-    if (!((live->open | live->guarded) & bit)) {
-        snprintf(text, size, "%s is not offered here", word[1]);
-        return false;
-    }
-    const bool needs_token = (live->guarded & bit) || !live->loopback;
-    if (needs_token && !live->control) {
-        snprintf(text, size, "%s needs --control", word[1]);
-        return false;
-    }
-    if (needs_token && (!token || !ff_live__token(live, token))) {
-        snprintf(text, size, token ? "%s refused: wrong token" : "%s refused: it needs the token", word[1]);
-        return false;
-    }
-    int next = 2;
-    if (command->verb == FF_LIVE_SET) {
-        for (int p = 0; next < words && p < live->parameters; p++)
-            if (strcmp(live->parameter[p].name, word[next]) == 0)
-                command->parameter = p;
-        if (command->parameter < 0) {
-            snprintf(text, size, "set refused: no such parameter");
-            return false;
-        }
-        next++;
-    }
-    if (command->verb == FF_LIVE_SET || command->verb == FF_LIVE_SPEED || command->verb == FF_LIVE_SEEK) {
-        char *end = NULL;
-        const double value = next < words ? strtod(word[next], &end) : FF_NAN;
-        double low = 0.01, high = 100.0;
-        if (command->verb == FF_LIVE_SET) {
-            low = live->parameter[command->parameter].low;
-            high = live->parameter[command->parameter].high;
-        } else if (command->verb == FF_LIVE_SEEK) {
-            low = -1e9;
-            high = 1e9;
-        }
-        if (!end || *end || !(value >= low && value <= high)) {
-            snprintf(text, size, "%s refused: a number between %.6g and %.6g is needed", word[1], low, high);
-            return false;
-        }
-        command->value = value;
-        next++;
-    }
-    if (next != words) {
-        snprintf(text, size, "%s refused: too many words", word[1]);
-        return false;
-    }
-    return true;
 }
 
 /* ------------------------------------------------------------------------------------------------- texts --
@@ -478,8 +413,10 @@ static ff_status parse_address(ff_live *live, const char *address, char *message
     if (!colon || end == colon + 1 || *end || port < 0 || port > 65535 ||
         sscanf(live->host, "%3d.%3d.%3d.%3d%n", &part[0], &part[1], &part[2], &part[3], &used) != 4 ||
         live->host[used] || part[0] > 255 || part[1] > 255 || part[2] > 255 || part[3] > 255) {
-        snprintf(message, size, "'%s' is not an address; allowed: ADDRESS:PORT, e.g. 127.0.0.1:8080",
-                 address);
+        snprintf(message, size, "'%s' is not an address; allowed: ADDRESS:%s", address,
+                 live->kind == FF_LIVE_ROS        ? "DOMAIN, e.g. 127.0.0.1:0"
+                 : live->kind == FF_LIVE_FOXGLOVE ? "PORT, e.g. 127.0.0.1:8765"
+                                                  : "PORT, e.g. 127.0.0.1:8080");
         return FF_ERR_ARGUMENT;
     }
     if (part[0] == 0) {
@@ -539,12 +476,14 @@ static ff_status allocate(ff_live *live, const ff_live_config *config) {
     if (!status)
         status = ff_ring_create(&live->replies, sizeof(ff_live_reply), 2 * FF_LIVE_QUEUE);
     live->in = calloc(1, item);
+    live->row = calloc(1, sizeof *live->row);
     live->value = calloc((size_t)live->count, sizeof *live->value);
     live->gauge = calloc((size_t)live->gauges + 1, sizeof *live->gauge);
     live->most = calloc(FF_LIVE_MAX_LIMITS, sizeof *live->most);
     live->frame = calloc(history * (size_t)live->width, sizeof *live->frame);
     live->stamp = calloc(history, sizeof *live->stamp);
-    if (!live->in || !live->value || !live->gauge || !live->most || !live->frame || !live->stamp)
+    if (!live->in || !live->row || !live->value || !live->gauge || !live->most || !live->frame ||
+        !live->stamp)
         status = FF_ERR_MEMORY;
     return status;
 }
@@ -555,7 +494,10 @@ static void release(ff_live *live) {
     ff_ring_free(&live->commands);
     ff_ring_free(&live->replies);
     ff_columns_free(&live->columns);
+    ff_foxglove_free(live->foxglove);
+    ff_ros_free(live->ros);
     free(live->in);
+    free(live->row);
     free(live->value);
     free(live->gauge);
     free(live->most);
@@ -580,10 +522,23 @@ static ff_status serve(ff_live *live, char *message, size_t size) {
                                 .note_json = ff_live__note_json,
                                 .reply_json = ff_live__reply_json,
                                 .status_json = ff_live__status_json,
+                                .stand_aside = ff_rights_stand_aside,
                                 .push = ff_ring_push,
-                                .pop = ff_ring_pop};
-    live->module = ff_module_table("live", message, size);
+                                .pop = ff_ring_pop,
+                                .foxglove = &ff_foxglove_calls,
+                                .ros = &ff_ros_calls};
+    live->module = ff_module_table(live->kind == FF_LIVE_ROS ? "ros" : "live", message, size);
     return live->module ? live->module->start(live, message, size) : FF_ERR_UNSUPPORTED;
+}
+
+/* What a new viewer gets first. */
+static ff_status greet(ff_live *live, const ff_live_config *config, const char *session) {
+    if (live->kind == FF_LIVE_FOXGLOVE)
+        return ff_foxglove_create(live, config, session, &live->foxglove);
+    if (live->kind == FF_LIVE_ROS)
+        return ff_ros_create(live, config, &live->ros);
+    live->hello = make_hello(live, config, session);
+    return live->hello ? FF_OK : FF_ERR_MEMORY;
 }
 
 ff_status ff_live_start(const ff_live_config *config, ff_live **out, char *message, size_t size) {
@@ -606,6 +561,11 @@ ff_status ff_live_start(const ff_live_config *config, ff_live **out, char *messa
         atomic_init(&live->limit_now[i], config->limit[i].limit);
     live->parameters = config->parameters;
     memcpy(live->parameter, config->parameter, sizeof live->parameter);
+    for (int i = 0; i < live->parameters; i++)
+        atomic_init(&live->parameter_now[i], config->parameter[i].value);
+    live->kind = config->kind;
+    for (const ff_live *other = config->join; other; other = other->next)
+        live->index++;
     atomic_init(&live->phase, FF_LIVE_STARTING);
     atomic_init(&live->state, NULL);
     live->last_t = -FF_INF;
@@ -619,32 +579,93 @@ ff_status ff_live_start(const ff_live_config *config, ff_live **out, char *messa
     char session[17] = "";
     if (!status)
         status = draw(session, 8);
-    if (!status && live->control)
+    if (!status && live->control && config->join)
+        memcpy(live->token, config->join->token, sizeof live->token);
+    else if (!status && live->control)
         status = draw(live->token, 16);
     if (!status)
         status = allocate(live, config);
     if (!status) {
         find_columns(live, config);
-        live->hello = make_hello(live, config, session);
-        status = live->hello ? serve(live, message, size) : FF_ERR_MEMORY;
+        status = greet(live, config, session);
     }
+    if (!status)
+        status = serve(live, message, size);
     if (status) {
         release(live);
         return status;
     }
+    for (ff_live *last = config->join; last; last = last->next)
+        if (!last->next) {
+            last->next = live;
+            break;
+        }
     *out = live;
     return FF_OK;
 }
 
+ff_status ff_live_open(ff_live_config *config, const ff_live_doors *doors, ff_live **live, char *message,
+                       size_t size) {
+    const struct {
+        ff_live_kind kind;
+        const char *address, *option;
+    } list[] = {{FF_LIVE_PAGE, doors->page, "--live"},
+                {FF_LIVE_FOXGLOVE, doors->foxglove, "--foxglove"},
+                {FF_LIVE_ROS, doors->ros, "--ros"}};
+    char why[200];
+    *live = NULL;
+    config->control = doors->control;
+    config->description = doors->description;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        ff_live *one;
+        if (!list[i].address)
+            continue;
+        config->allowed = 0;
+        if (list[i].kind == FF_LIVE_ROS && doors->ros_allow) {
+            if (!ff_ros_allow(doors->ros_allow, &config->allowed, why, sizeof why)) {
+                snprintf(message, size, "--ros-allow: %s", why);
+                ff_live_stop(*live);
+                *live = NULL;
+                return FF_ERR_ARGUMENT;
+            }
+        } else if (strncmp(list[i].address, "127.", 4) == 0)
+            config->allowed = FF_LIVE_BIT(FF_LIVE_HOLD) | FF_LIVE_BIT(FF_LIVE_STOP);
+        config->kind = list[i].kind;
+        config->address = list[i].address;
+        config->join = *live;
+        config->capacity =
+            list[i].kind == FF_LIVE_ROS ? 4096 : 0; /* each row is sent: four seconds at 1 kHz */
+        const ff_status status = ff_live_start(config, &one, why, sizeof why);
+        if (status < 0) {
+            snprintf(message, size, "%s: %s", list[i].option, why);
+            ff_live_stop(*live);
+            *live = NULL;
+            return status;
+        }
+        *live = *live ? *live : one;
+    }
+    return FF_OK;
+}
+
 void ff_live_stop(ff_live *live) {
-    if (!live)
-        return;
-    live->module->stop(live);
-    release(live);
+    while (live) {
+        ff_live *next = live->next;
+        live->module->stop(live);
+        release(live);
+        live = next;
+    }
 }
 
 const char *ff_live_url(const ff_live *live) {
     return live->url;
+}
+
+ff_live_kind ff_live_get_kind(const ff_live *live) {
+    return live->kind;
+}
+
+ff_live *ff_live_next(const ff_live *live) {
+    return live->next;
 }
 
 const char *ff_live_token(const ff_live *live) {
@@ -666,8 +687,12 @@ ff_status ff_live_offer(ff_live *live, const char *folder, const char *name) {
 }
 
 ff_live_info ff_live_get_info(const ff_live *live) {
-    return (ff_live_info){.rows = atomic_load_explicit(&live->pushed, memory_order_relaxed),
-                          .dropped = ff_ring_dropped(&live->ring),
-                          .frames = atomic_load_explicit(&live->frames_made, memory_order_relaxed),
-                          .viewers = atomic_load_explicit(&live->viewers, memory_order_relaxed)};
+    ff_live_info info = {0};
+    for (; live; live = live->next) {
+        info.rows += atomic_load_explicit(&live->pushed, memory_order_relaxed);
+        info.dropped += ff_ring_dropped(&live->ring);
+        info.frames += atomic_load_explicit(&live->frames_made, memory_order_relaxed);
+        info.viewers += atomic_load_explicit(&live->viewers, memory_order_relaxed);
+    }
+    return info;
 }

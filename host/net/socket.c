@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -102,13 +103,63 @@ bool ff_socket_send(int fd, const void *bytes, size_t size, const struct sockadd
            (ssize_t)size;
 }
 
-/* ------------------------------------------------------------------------------------------------ HTTP -- */
-
 static bool wait_for(int fd, short events, int64_t deadline) {
     const int64_t left = deadline - ff_clock_now();
     struct pollfd p = {.fd = fd, .events = events};
     return left > 0 && poll(&p, 1, (int)(left / 1000000) + 1) == 1;
 }
+
+static void prepare(int fd) {
+    const int on = 1, expedited = 0xb8;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(fd, IPPROTO_IP, IP_TOS, &expedited, sizeof expedited);
+}
+
+ff_status ff_socket_call(const struct sockaddr_in *at, double timeout, int *fd, char *message, size_t size) {
+    *fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (*fd < 0)
+        return refuse(at, "no socket", message, size);
+    int error = 0;
+    socklen_t length = sizeof error;
+    const int64_t deadline = ff_clock_now() + (int64_t)(1e9 * timeout);
+    if (connect(*fd, (const struct sockaddr *)at, sizeof *at) != 0) {
+        error = errno;
+        if (error == EINPROGRESS && !wait_for(*fd, POLLOUT, deadline))
+            error = ETIMEDOUT;
+        else if (error == EINPROGRESS && getsockopt(*fd, SOL_SOCKET, SO_ERROR, &error, &length) != 0)
+            error = errno;
+    }
+    prepare(*fd);
+    if (error == 0)
+        return FF_OK;
+    close(*fd);
+    *fd = -1;
+    errno = error;
+    return refuse(at, "nobody answers", message, size);
+}
+
+ff_status ff_socket_listen(const struct sockaddr_in *at, int *fd, char *message, size_t size) {
+    const int on = 1;
+    *fd = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (*fd < 0)
+        return refuse(at, "no socket", message, size);
+    setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (bind(*fd, (const struct sockaddr *)at, sizeof *at) == 0 && listen(*fd, 4) == 0)
+        return FF_OK;
+    refuse(at, "cannot be bound", message, size);
+    close(*fd);
+    *fd = -1;
+    return FF_ERR_DEVICE;
+}
+
+int ff_socket_accept(int fd) {
+    const int call = accept4(fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    if (call >= 0)
+        prepare(call);
+    return call;
+}
+
+/* ------------------------------------------------------------------------------------------------ HTTP -- */
 
 /* [bytes] of the whole answer if its headers are there and give the body's length; else SIZE_MAX: it ends
  * with the connection. */

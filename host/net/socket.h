@@ -25,6 +25,14 @@ bool ff_socket_wait(int fd, int64_t timeout_ns);
 /* False when the datagram could not be handed to the kernel. */
 bool ff_socket_send(int fd, const void *bytes, size_t size, const struct sockaddr_in *to);
 
+/* A TCP connection within `timeout` [s]; it never blocks afterwards and sends at once. FF_ERR_DEVICE with a
+ * sentence. */
+ff_status ff_socket_call(const struct sockaddr_in *at, double timeout, int *fd, char *message, size_t size);
+/* A TCP socket that waits for calls, without blocking. FF_ERR_DEVICE with a sentence. */
+ff_status ff_socket_listen(const struct sockaddr_in *at, int *fd, char *message, size_t size);
+/* A call that waits, -1: none. The connection never blocks. */
+int ff_socket_accept(int fd);
+
 /* Body of an HTTP GET into the buffer, bounded in size and time [s]. FF_ERR_DEVICE, FF_ERR_FORMAT,
  * FF_ERR_SIZE with a sentence. */
 ff_status ff_http_get(const struct sockaddr_in *server, const char *path, double timeout, char *buffer,

@@ -2,8 +2,6 @@
 
 #include <stdio.h>
 
-#define FF_HTTP_PORT 49180
-
 static ff_status refuse(const char *name, char *message, size_t size, const char *text) {
     snprintf(message, size, "satellites.%s: %s", name, text);
     return FF_ERR_ARGUMENT;
@@ -33,8 +31,12 @@ static ff_status find(const ff_satellite *satellite, const ff_ports *ports, int 
     const unsigned sensor_port =
         port_of(ports->ati_port, (unsigned)sensor->device.port, own_sensor, body->sensor->port, step);
     const unsigned page_port =
-        port_of(ports->http_port, (unsigned)sensor->device.page_port, own_sensor, FF_HTTP_PORT, step);
-    if (ff_socket_address(own_robot ? robot->address : "127.0.0.1", robot_port, &body->robot_at) != FF_OK)
+        port_of(ports->http_port, (unsigned)sensor->device.page_port, own_sensor, body->sensor->second, step);
+    const unsigned program_port =
+        port_of(0, (unsigned)robot->device.page_port, own_robot, body->robot->second, step);
+    const char *robot_address = own_robot ? robot->address : "127.0.0.1";
+    if (ff_socket_address(robot_address, robot_port, &body->robot_at) != FF_OK ||
+        ff_socket_address(robot_address, program_port, &body->program_at) != FF_OK)
         return refuse(satellite->name, message, size,
                       "robot.address and port must be an IPv4 address and at most 65535");
     const char *address = own_sensor ? sensor->address : "127.0.0.1";
@@ -42,6 +44,13 @@ static ff_status find(const ff_satellite *satellite, const ff_ports *ports, int 
         ff_socket_address(address, page_port, &body->page_at) != FF_OK)
         return refuse(satellite->name, message, size,
                       "sensor.address and its ports must be an IPv4 address and at most 65535");
+    if (body->sensor->frame) { /* inside the robot, behind its controller */
+        if (!body->robot->frame)
+            return refuse(
+                satellite->name, message, size,
+                "a sensor of kind ur-force is inside the arm, allowed: with a robot of kind ur-rtde");
+        body->sensor_at = body->page_at = body->robot_at;
+    }
     body->virtual = ff_socket_is_loopback(&body->robot_at) && ff_socket_is_loopback(&body->sensor_at);
     return FF_OK;
 }

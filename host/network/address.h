@@ -13,7 +13,8 @@ typedef struct ff_ports {
 /* Of one body. */
 typedef struct ff_address {
     const ff_device *robot, *sensor;
-    struct sockaddr_in robot_at;           /* where this computer listens for the controller */
+    struct sockaddr_in robot_at;   /* where this computer listens for the controller; of a stream: it */
+    struct sockaddr_in program_at; /* of a stream: where its program is sent */
     struct sockaddr_in sensor_at, page_at; /* the sensor, and its page */
     bool virtual;                          /* nothing outside this computer can be behind these addresses */
 } ff_address;

@@ -90,7 +90,11 @@ static void drain_sensor(ff_network *s, int i, double now) {
     b->since.force = b->since.torque = 0.0;
     int n = 0;
     for (; n < RECORDS; n++) {
-        const long size = ff_socket_receive(b->sensor_fd, bytes, sizeof bytes, &from, &stamp);
+        from = address->sensor_at;
+        const long size = address->sensor->frame
+                              ? ff_stream_receive(&b->sensor_stream, address->sensor, b->sensor_fd, bytes,
+                                                  sizeof bytes, &stamp)
+                              : ff_socket_receive(b->sensor_fd, bytes, sizeof bytes, &from, &stamp);
         if (size == 0)
             break;
         if (!ff_socket_same(&from, &address->sensor_at)) {
@@ -144,14 +148,23 @@ static void stamp_telegram(ff_network *s, int i, int64_t arrived) {
         if (i == 0)
             s->virtual_now = b->arrived;
     }
-    const bool held = b->gap > 0 && b->arrived - last > 1.5 * T;
     /* a counter that jumps is not time that passes: the clock's fit would lead the robots by it. A few
      * cycles are not distinguished from jitter */
     const bool jumped = b->gap > 4 && b->arrived - last < 0.5 * (double)b->gap * T;
     b->ticks += b->follow.count ? 1 + (jumped ? 0 : b->gap) : 0;
     ff_follow_add(&s->fitting, &b->follow, (double)b->ticks * T, b->arrived,
                   ff_plan_from_base(&s->plan->body[i], b->report.pose));
-    ff__network_confirm(s, i, held, jumped);
+    ff__network_confirm(s, i, jumped);
+}
+
+/* A robot's next datagram, or packet of its stream. */
+static long receive(ff_network *s, int i, void *bytes, size_t size, struct sockaddr_in *from,
+                    int64_t *arrived) {
+    ff_network_body *b = &s->body[i];
+    const ff_device *device = s->address->body[i].robot;
+    *from = s->address->body[i].robot_at;
+    return device->frame ? ff_stream_receive(&b->stream, device, b->robot_fd, bytes, size, arrived)
+                         : ff_socket_receive(b->robot_fd, bytes, size, from, arrived);
 }
 
 /* One telegram of this body, if one waits. */
@@ -160,7 +173,7 @@ bool ff__network_take_telegram(ff_network *s, int i, int64_t *arrived) {
     char text[FF_DEVICE_READ_MAX];
     struct sockaddr_in from;
     for (int n = 0; n < DATAGRAMS; n++) {
-        const long size = ff_socket_receive(b->robot_fd, text, sizeof text, &from, arrived);
+        const long size = receive(s, i, text, sizeof text, &from, arrived);
         if (size == 0)
             return false;
         if (b->known && !ff_socket_same(&from, &b->peer)) {
@@ -226,7 +239,8 @@ static void idle(ff_network *s, int64_t left) {
     struct pollfd p[FF_MAX_BODIES];
     bool waits = false; /* a telegram that is not read yet must not keep us awake */
     for (int i = 0; i < s->plan->bodies; i++) {
-        p[i] = (struct pollfd){.fd = s->body[i].robot_fd, .events = POLLIN};
+        /* a stream that was closed is readable for ever */
+        p[i] = (struct pollfd){.fd = s->body[i].stream.lost ? -1 : s->body[i].robot_fd, .events = POLLIN};
         waits |= i > 0 && (s->body[i].fresh || !s->speaks);
     }
     ppoll(p, waits ? 1 : (nfds_t)s->plan->bodies, waits ? &(struct timespec){0, NAP} : &t, NULL);
@@ -239,12 +253,14 @@ static void idle(ff_network *s, int64_t left) {
 /* Waits for the pacing robot's next telegram. False: silence, or stopped before any device spoke. */
 bool ff__network_wait_telegram(ff_network *s) {
     int64_t arrived = 0;
-    const int64_t give_up = ff_clock_now() + (int64_t)(1e9 * ff__network_patience(s));
+    const int64_t begun = ff_clock_now(), patience = (int64_t)(1e9 * ff__network_patience(s));
     for (;;) {
         attend_others(s);
-        if (ff__network_take_telegram(s, 0, &arrived))
+        const bool taken = ff__network_take_telegram(s, 0, &arrived);
+        const int64_t waited = ff_clock_now() - begun, left = patience - waited;
+        s->waited = 1e-9 * (double)waited;
+        if (taken)
             break;
-        const int64_t left = give_up - ff_clock_now();
         if (left <= 0 || s->body[0].strange ||
             (!s->speaks && atomic_load_explicit(s->options.stop, memory_order_relaxed)))
             return false;

@@ -8,7 +8,7 @@
 static inline double ff__network_patience(const ff_network *s) {
     if (!s->speaks)
         return s->options.wait > 0.0 ? s->options.wait : 10.0;
-    return s->options.silence > 0.0 ? s->options.silence : 0.1;
+    return s->options.silence > 0.0 ? s->options.silence : FF_SAFETY_SILENCE;
 }
 
 /* What is wrong; the first thing found counts. */
@@ -23,7 +23,7 @@ bool ff__network_wait_telegram(ff_network *s);
 
 /* send.c: the one sender. */
 void ff__network_aim(ff_network *s, int i, const ff_setpoint *command);
-void ff__network_confirm(ff_network *s, int i, bool held, bool jumped);
+void ff__network_confirm(ff_network *s, int i, bool jumped);
 void ff__network_answer(ff_network *s, int i, bool end);
 
 #endif

@@ -14,6 +14,7 @@
 #include "fit/motion.h"
 #include "network/address.h"
 #include "network/follow.h"
+#include "network/stream.h"
 
 #include <stdatomic.h>
 
@@ -27,7 +28,7 @@ enum {
 
 typedef struct ff_network_options {
     double wait;    /* [s] for the devices to speak; 0: 10 */
-    double silence; /* [s] without a telegram until a robot counts as silent; 0: 0.1 */
+    double silence; /* [s] without a telegram until a robot counts as silent; 0: FF_SAFETY_SILENCE */
     const atomic_bool *stop;
 } ff_network_options;
 
@@ -35,6 +36,8 @@ typedef struct ff_network_options {
 typedef struct ff_network_body {
     int robot_fd, sensor_fd;
     void *robot, *sensor; /* their states */
+    ff_stream stream;     /* of a robot that is one */
+    ff_stream sensor_stream;
 
     /* the robot */
     bool known; /* its address */
@@ -108,6 +111,7 @@ typedef struct ff_network {
     int64_t epoch;      /* [ns] of the local time */
     int64_t wake;       /* [ns] when the pacing telegram was read */
     double pace;        /* [s] local time of the running cycle, by the pacing robot's clock */
+    double waited;      /* [s] for its newest telegram, or until it counted as silent */
     double virtual_now; /* [s] lock step: arrival of its newest telegram; else NaN */
     double lateness_ns, io_ns;
     uint64_t k;

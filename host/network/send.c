@@ -30,8 +30,9 @@ void ff__network_aim(ff_network *s, int i, const ff_setpoint *command) {
     ff_output_target(&b->output, command, s->pace);
 }
 
-/* A robot stands if it makes less than a tenth of what its command has moved by in the same time, whichever
- * of the last answers it may be at: those of its delay, from two cycles less to three and twice its lag more.
+/* A robot stands if it makes less than a tenth of what its command has moved or turned by in the same time,
+ * *by [m], or else [rad], whichever of the last answers it may be at: those of its delay, from two cycles
+ * less to three and twice its lag more.
  */
 static bool stands(const ff_network *s, int i, double *by) {
     const double far = 1e-4, wide = 2e-3; /* [m], [rad] less is not judged */
@@ -50,9 +51,10 @@ static bool stands(const ff_network *s, int i, double *by) {
         turned = fmin(turned, ff_quat_angle(c1.q, c0.q));
     }
     const ff_pose m1 = b->seen[(n - 1) % FF_NETWORK_TRACK], m0 = b->seen[(n - 1 - W) % FF_NETWORK_TRACK];
-    *by = led;
-    return (led > far && ff_vec3_norm(ff_vec3_sub(m1.p, m0.p)) < 0.1 * led) ||
-           (turned > wide && ff_quat_angle(m1.q, m0.q) < 0.1 * turned);
+    const bool shifts = led > far && ff_vec3_norm(ff_vec3_sub(m1.p, m0.p))<0.1 * led, turns = turned> wide &&
+                        ff_quat_angle(m1.q, m0.q) < 0.1 * turned;
+    *by = shifts ? led : turned;
+    return shifts || turns;
 }
 
 /* What the controller says of itself. What it has said once it says always; operating mode and override stay
@@ -86,11 +88,11 @@ static void watch_controller(ff_network *s, int i) {
     }
 }
 
-/* A telegram has come: what has become of the last answer. held: it came late, after others were lost.
- * jumped: its counter says that others were lost, and no time has passed. */
-void ff__network_confirm(ff_network *s, int i, bool held, bool jumped) {
+/* A telegram has come: what has become of the last answer, by what the device says of it. jumped: its counter
+ * says that others were lost, and no time has passed. */
+void ff__network_confirm(ff_network *s, int i, bool jumped) {
     ff_network_body *b = &s->body[i];
-    const bool taken = b->report.taken, stood = b->report.stood || held;
+    const bool taken = b->report.taken, stood = b->report.stood;
     const double most = b->limits.missed;
     ff_output_confirm(&b->output, taken, stood);
     ff_axes_confirm(&b->axes, taken, stood);

@@ -42,6 +42,11 @@ static ff_status read_page(ff_network *s, int i, char *message, size_t size) {
     return status;
 }
 
+/* Not that of any program that ran before. */
+static uint32_t run_number(int body) {
+    return (uint32_t)((uint64_t)ff_clock_real() / 1000000 + (uint64_t)body) % 0x7fffffffu + 1u;
+}
+
 static ff_status open_body(ff_network *s, int i, char *message, size_t size) {
     ff_network_body *b = &s->body[i];
     const ff_address *address = &s->address->body[i];
@@ -52,21 +57,30 @@ static ff_status open_body(ff_network *s, int i, char *message, size_t size) {
         snprintf(message, size, "no memory for the devices");
         return FF_ERR_MEMORY;
     }
-    ff_status status = ff_socket_open(&address->robot_at, &b->robot_fd, NULL, message, size);
+    ff_status status = FF_OK;
+    if (!address->robot->frame)
+        status = ff_socket_open(&address->robot_at, &b->robot_fd, NULL, message, size);
     if (status != FF_OK)
         return status;
     struct sockaddr_in any = {.sin_family = AF_INET};
     if (ff_socket_is_loopback(&address->sensor_at))
         any.sin_addr = address->sensor_at.sin_addr;
-    status = ff_socket_open(&any, &b->sensor_fd, NULL, message, size);
+    if (!address->sensor->frame)
+        status = ff_socket_open(&any, &b->sensor_fd, NULL, message, size);
     if (status != FF_OK)
         return status;
+    const ff_device_settings *robot = &s->scenario->satellite[i].robot.device;
     b->window = (unsigned)fmin(FF_NETWORK_TRACK, ceil(plan->delay / s->plan->cycle) + 50.0);
     const ff_device_settings settings = {.cartesian = plan->cartesian,
                                          .increments = plan->increments,
                                          .heartbeat = plan->heartbeat,
                                          .rail = plan->arm.config.rail.rule != FF_ARM_RAIL_NONE,
-                                         .window = b->window};
+                                         .window = b->window,
+                                         .lookahead = robot->lookahead,
+                                         .gain = robot->gain,
+                                         .cycle = s->plan->cycle,
+                                         .tool = plan->arm.config.tool,
+                                         .run = run_number(i)};
     ff_device_range range;
     address->robot->open(b->robot, &settings);
     address->robot->range(b->robot, &range);
@@ -75,6 +89,14 @@ static ff_status open_body(ff_network *s, int i, char *message, size_t size) {
     ff_axes_reset(&b->axes, &plan->home);
     b->T_ba = ff_pose_identity();
     status = read_page(s, i, message, size);
+    if (status == FF_OK && address->sensor->frame)
+        status = ff_stream_open(&b->sensor_stream, address->sensor, b->sensor, &address->sensor_at, NULL,
+                                ff__network_patience(s), s->options.stop, &b->sensor_fd, message, size);
+    if (status == FF_OK && address->robot->frame) {
+        status =
+            ff_stream_open(&b->stream, address->robot, b->robot, &address->robot_at, &address->program_at,
+                           ff__network_patience(s), s->options.stop, &b->robot_fd, message, size);
+    }
     if (status != FF_OK)
         return status;
     /* a sensor's range is the smaller of the scenario's and its own: here, for all that ask */
@@ -214,6 +236,7 @@ static void report_device(const ff_network *s, int i, ff_sample_device *device) 
                                  .clipped = b->report.clipped,
                                  .clipped_by = b->report.clipped_by,
                                  .clipped_limit = b->report.clipped_limit,
+                                 .silence = i > 0 ? fmax(0.0, unheard) : s->waited,
                                  .given_up = b->given_up,
                                  .health = b->since.health,
                                  .word = (double)b->since.word,
@@ -288,6 +311,7 @@ static ff_status wait(void *self, ff_sample *sample) {
         if (!s->speaks && atomic_load(s->options.stop))
             return FF_ERR_LIMIT;
         sample->silent = s->silent = true;
+        sample->body[0].device.silence = s->waited;
         sample->filled = false;
         report_faults(s, sample);
         return FF_ERR_DEVICE;
@@ -360,25 +384,31 @@ static const ff_truth *truth(const void *self) {
 /* ------------------------------------------------------------------------------------------------- end --
  */
 
-/* A robot that had its answer when the stop was sent gets the stop with its next telegram; one that continues
- * has not had it, and gets it again. */
+/* A robot that had its answer when the stop was sent gets the stop with its next telegram, which may be as
+ * late as any before the robot counts as silent; one that continues has not had it, and gets it again. */
 static void end_all(ff_network *s) {
-    const int64_t patience = (int64_t)(2e9 * s->plan->cycle);
+    const double silence = s->options.silence > 0.0 ? s->options.silence : FF_SAFETY_SILENCE;
     for (int i = 0; i < s->plan->bodies; i++)
         ff__network_answer(s, i, true);
-    int64_t arrived, until = ff_clock_now() + patience;
-    for (int tries = 0; tries < 20 && ff_clock_now() < until;) {
-        bool any = false;
-        for (int i = 0; i < s->plan->bodies; i++)
+    int64_t arrived, heard = ff_clock_now();
+    for (int tries = 0; tries < 20;) {
+        bool any = false, due = false; /* somebody was not commanded to stop yet */
+        for (int i = 0; i < s->plan->bodies; i++) {
+            const ff_network_body *b = &s->body[i];
             if (ff__network_take_telegram(s, i, &arrived)) {
                 ff__network_answer(s, i, true);
                 any = true;
             }
+            due |= b->known && !b->ended && !b->strange && s->pace - b->arrived < silence;
+        }
         tries += any;
-        if (any)
-            until = ff_clock_now() + patience;
-        else
-            ff_clock_sleep_until(ff_clock_now() + 200000);
+        if (any) {
+            heard = ff_clock_now();
+            continue;
+        }
+        if (1e-9 * (double)(ff_clock_now() - heard) > (due ? silence : 2.0 * s->plan->cycle))
+            break;
+        ff_clock_sleep_until(ff_clock_now() + 200000);
     }
 }
 

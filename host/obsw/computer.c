@@ -48,6 +48,7 @@ void ff_computer_configure(const ff_scenario *scenario, ff_computer_config *c) {
     c->force_limit = o->force_limit;
     c->torque_limit = o->torque_limit;
     c->library = o->library;
+    c->call = o->call;
     c->library_timeout = o->timeout;
     snprintf(c->udp.address, sizeof c->udp.address, "%.63s", o->address);
     snprintf(c->udp.local_address, sizeof c->udp.local_address, "%.63s", o->local_address);
@@ -104,7 +105,7 @@ ff_status ff_computer_open(const ff_computer_config *config, ff_computer *c, cha
         snprintf(message, size, "the on-board software's sensors: %s", ff_status_text(status));
         return status;
     }
-    if (!config->record.read) {
+    if (!config->record.read && !config->call) {
         const ff_obsw_setup setup = {FF_OBSW_VERSION, (uint32_t)c->joints, config->cycle};
         if (config->kind == FF_OBSW_SHARED)
             status = ff_obsw_shared_open(&c->shared, config->library, &setup, config->library_timeout,
@@ -123,12 +124,26 @@ void ff_computer_close(ff_computer *c) {
     ff_obsw_sensors_free(&c->sensors);
 }
 
+void ff_computer_keep(ff_computer *c, ff_keeper *keeper) {
+    if (c->shared.room || (c->config.kind == FF_OBSW_UDP && !c->config.call && !c->config.record.read))
+        ff_keep_refuse(keeper, "the on-board software is a process of its own, whose state cannot be copied");
+    ff_obsw_sensors_keep(&c->sensors, keeper);
+    ff_keep(keeper, &c->config.builtin.grasp, sizeof c->config.builtin.grasp);
+    ff_keep(keeper, &c->config.builtin.release, sizeof c->config.builtin.release);
+    ff_keep(keeper, &c->in, sizeof c->in);
+    ff_keep(keeper, &c->safe, sizeof c->safe);
+    ff_keep(keeper, &c->heard, sizeof c->heard);
+    ff_keep(keeper, &c->info, sizeof c->info);
+}
+
 /* The software's answer, if it gave one. */
 static bool answer(ff_computer *c, double t, ff_obsw_out *out, ff_status *status, char *message,
                    size_t size) {
     *out = (ff_obsw_out){.storage = FF_NAN, .dissipation = FF_NAN};
     if (c->config.record.read)
         return c->config.record.read(c->config.record.self, c->in.sequence, out);
+    if (c->config.call)
+        return c->config.call->step(c->config.call->self, &c->in, out);
     if (c->config.kind == FF_OBSW_BUILTIN) {
         ff_builtin_step(&c->config.builtin, &c->in, out);
         return true;

@@ -12,6 +12,7 @@
 #include "obsw/sensors.h"
 #include "obsw/shared.h"
 #include "scenario/scenario.h"
+#include "text/keep.h"
 
 typedef enum ff_obsw_kind { FF_OBSW_BUILTIN, FF_OBSW_SHARED, FF_OBSW_UDP } ff_obsw_kind;
 
@@ -34,6 +35,7 @@ typedef struct ff_computer_config {
     ff_obsw_udp_config udp;           /* FF_OBSW_UDP */
     ff_obsw_opener *opener;           /* FF_OBSW_UDP; NULL: there is no network */
     ff_obsw_record record;            /* read NULL: none; else instead of the software */
+    const ff_obsw_call *call;         /* NULL: none; likewise */
 } ff_computer_config;
 
 typedef enum ff_obsw_action { FF_OBSW_FRESH, FF_OBSW_HELD, FF_OBSW_ZERO } ff_obsw_action;
@@ -73,6 +75,8 @@ ff_wrench ff_obsw_thrust(const ff_obsw_out *out);
 ff_status ff_computer_open(const ff_computer_config *config, ff_computer *computer, char *message,
                            size_t size);
 void ff_computer_close(ff_computer *computer);
+/* Its state (text/keep.h); refused where the software is a process of its own. */
+void ff_computer_keep(ff_computer *computer, ff_keeper *keeper);
 /* One cycle; states are inertial, mapped by (23). *out is what acts, finite and within the thrusters' limits.
  * FF_OK; FF_ERR_DEVICE with a sentence: a program over UDP never answered, a shared object did not survive
  * its first step. */

@@ -103,6 +103,15 @@ static const double *take(const double *from, double *to, size_t n) {
     return from + n;
 }
 
+void ff_obsw_sensors_keep(ff_obsw_sensors *sensors, ff_keeper *keeper) {
+    for (int i = 0; i < FF_OBSW_SENSORS; i++) {
+        ff_keep_around(keeper, &sensors->sensor[i], sizeof sensors->sensor[i], &sensors->sensor[i].queue);
+        if (sensors->sensor[i].queue)
+            ff_keep(keeper, sensors->sensor[i].queue,
+                    sensors->sensor[i].room * sizeof *sensors->sensor[i].queue);
+    }
+}
+
 void ff_obsw_sensors_step(ff_obsw_sensors *s, double t, const ff_rigid_state *client,
                           const ff_rigid_state *base, const double *q, const double *qd, ff_obsw_in *in) {
     const ff_navigation_config *c = &s->config;

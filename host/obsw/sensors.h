@@ -9,6 +9,7 @@
 
 #include "../../examples/obsw/obsw.h"
 #include "freefloat/dynamics.h"
+#include "text/keep.h"
 
 typedef struct ff_navigation_config {
     double rate, delay;            /* [Hz] of the camera, 0: every cycle; [s] */
@@ -42,10 +43,12 @@ typedef struct ff_obsw_sensors {
     } sensor[FF_OBSW_SENSORS];
 } ff_obsw_sensors;
 
-/* FF_ERR_MEMORY; FF_ERR_ARGUMENT: a rate, delay or width that cannot be. */
+/* FF_ERR_MEMORY; FF_ERR_ARGUMENT: an invalid rate, delay or width. */
 ff_status ff_obsw_sensors_create(const ff_navigation_config *config, double cycle, size_t joints,
                                  uint64_t seed, ff_obsw_sensors *sensors);
 void ff_obsw_sensors_free(ff_obsw_sensors *sensors);
+/* Their state (text/keep.h). */
+void ff_obsw_sensors_keep(ff_obsw_sensors *sensors, ff_keeper *keeper);
 /* Once a cycle, in order of time. client, base: inertial. Writes all of *in but sequence. */
 void ff_obsw_sensors_step(ff_obsw_sensors *sensors, double t, const ff_rigid_state *client,
                           const ff_rigid_state *base, const double *q, const double *qd, ff_obsw_in *in);

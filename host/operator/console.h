@@ -1,4 +1,4 @@
-/* operator/console.h - what the operator types while a run goes on, as orders: the same ones as the live
+/* operator/console.h - what the operator types during a run, as orders: the same ones as the live
  * page's, in the same queue. No terminal is read here. */
 #ifndef FF_OPERATOR_CONSOLE_H
 #define FF_OPERATOR_CONSOLE_H

@@ -12,6 +12,7 @@ typedef struct ff_operator {
     const ff_run_options *run;
     const ff_rt_options *options;
     ff_rt_result *result;
+    int cpu; /* of the real-time thread; -1: not known */
 
     /* lent to the executive */
     ff_plan plan;

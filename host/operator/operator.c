@@ -66,8 +66,7 @@ static void *real_time(void *self) {
     ff_operator *o = self;
     ff_rt_result *result = o->result;
     const ff_rt_options *options = o->options;
-    ff_rights_take(options->priority ? options->priority : 80, options->priority ? options->cpu : -1,
-                   !options->deep_idle, &result->rights);
+    ff_rights_take(options->priority ? options->priority : 80, o->cpu, !options->deep_idle, &result->rights);
     if (options->enter)
         options->enter(options->user);
     o->faults = ff_faults_now();
@@ -171,7 +170,8 @@ static ff_status open_all(ff_operator *o, char *message, size_t size) {
         snprintf(message, size, "%s", o->done.message);
         return status;
     }
-    status = ff_telemetry_start(&o->telemetry, &options->viewer, &o->tuning, &o->touch, o->run->ideal);
+    status =
+        ff_telemetry_start(&o->telemetry, &options->viewer, o->cpu, &o->tuning, &o->touch, o->run->ideal);
     if (status != FF_OK)
         snprintf(message, size, "no memory for the telemetry");
     o->executive.guard.shows = o->telemetry.out != NULL;
@@ -205,6 +205,7 @@ void ff_rt_run(const ff_scenario *scenario, const ff_run_options *run, const ff_
     o->run = run;
     o->options = options;
     o->result = result;
+    o->cpu = ff_rights_cpu(options->priority ? options->cpu : -1);
     result->run.status = open_all(o, result->run.message, sizeof result->run.message);
     if (result->run.status == FF_OK)
         run_all(o);

@@ -24,7 +24,7 @@ typedef struct ff_rt_note {
 typedef struct ff_rt_options {
     ff_ports ports;
     double wait;       /* [s] for the devices to speak; 0: 10 */
-    double silence;    /* [s] without a telegram; 0: 0.1 */
+    double silence;    /* [s] without a telegram; 0: FF_SAFETY_SILENCE */
     int priority, cpu; /* 0: 80; < 0: the last */
     bool deep_idle;    /* lets the processor sleep deeply between cycles: wakes later, saves power */
     const atomic_bool *stop;

@@ -1,7 +1,9 @@
 #include "operator/rights.h"
 
 #include <fcntl.h>
-#include <sched.h>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -42,6 +44,27 @@ int ff_rights_cpu(int cpu) {
     return cpu;
 }
 
+void ff_rights_stand_aside(int cpu, cpu_set_t *before) {
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) != 0)
+        CPU_ZERO(&set);
+    if (before)
+        *before = set;
+    if (cpu < 0 || cpu >= CPU_SETSIZE)
+        return;
+    CPU_CLR((size_t)cpu, &set);
+    if (CPU_COUNT(&set) > 0)
+        sched_setaffinity(0, sizeof set, &set); /* refused: it runs where it may */
+}
+
+/* A page that is given back is forgotten on every CPU of the process, by an interrupt. */
+static void keep_memory(void) {
+#ifdef __GLIBC__
+    mallopt(M_TRIM_THRESHOLD, -1);
+    mallopt(M_MMAP_THRESHOLD, 32 << 20);
+#endif
+}
+
 void ff_rights_take(int priority, int cpu, bool awake, ff_rights *rights) {
     *rights = (ff_rights){.cpu = ff_rights_cpu(cpu)};
     cpu_set_t set;
@@ -52,6 +75,7 @@ void ff_rights_take(int priority, int cpu, bool awake, ff_rights *rights) {
     }
     rights->awake = awake && stay_awake(&rights->latency_fd);
     rights->locked = mlockall(MCL_CURRENT | MCL_FUTURE) == 0;
+    keep_memory();
     const struct sched_param parameter = {.sched_priority = priority};
     rights->fifo = sched_setscheduler(0, SCHED_FIFO, &parameter) == 0;
     touch_stack();

@@ -4,6 +4,8 @@
 
 #include "freefloat/base.h"
 
+#include <sched.h>
+
 typedef struct ff_rights {
     bool fifo;   /* SCHED_FIFO was granted */
     bool locked; /* mlockall */
@@ -19,8 +21,13 @@ int ff_rights_cpu(int cpu);
 /* For the calling thread: SCHED_FIFO at `priority`, CPU affinity (cpu < 0: the last one allowed), all memory
  * locked, the stack touched. `awake` asks the kernel, for the whole computer, to wake without delay: no idle
  * state that takes longer to leave than zero (/dev/cpu_dma_latency, held until ff_rights_release). What is
- * refused is said in `missing`; the thread then runs as well as it can. */
+ * refused is said in `missing`; the thread then runs as well as it can. Memory that any thread frees from
+ * then on stays with the process: to give it back, the kernel interrupts every CPU that runs one of its
+ * threads. */
 void ff_rights_take(int priority, int cpu, bool awake, ff_rights *rights);
+/* The calling thread keeps off the CPU of a real-time thread, unless that is the only one: a system call
+ * there would end before the real-time thread begins. `before` (or NULL) is where it might run until then. */
+void ff_rights_stand_aside(int cpu, cpu_set_t *before);
 /* Lets the computer sleep again. */
 void ff_rights_release(ff_rights *rights);
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "operator/rights.h"
 #include "text/clock.h"
 
 enum {
@@ -31,6 +32,7 @@ static void bring(ff_telemetry *t, const ff_order_answer *answer) {
 
 static void *watch(void *self) {
     ff_telemetry *t = self;
+    ff_rights_stand_aside(t->loop_cpu, NULL);
     for (bool last = false;;) {
         const bool ends = atomic_load_explicit(&t->stop, memory_order_acquire);
         ff_order order;
@@ -59,9 +61,10 @@ static void *watch(void *self) {
     return NULL;
 }
 
-ff_status ff_telemetry_start(ff_telemetry *t, const ff_viewer *viewer, ff_tuning *tuning,
+ff_status ff_telemetry_start(ff_telemetry *t, const ff_viewer *viewer, int loop_cpu, ff_tuning *tuning,
                              const ff_touch *touch, const ff_ideal_result *ideal) {
-    *t = (ff_telemetry){.viewer = *viewer, .tuning = tuning, .ideal = ideal, .touch = *touch};
+    *t = (ff_telemetry){
+        .viewer = *viewer, .loop_cpu = loop_cpu, .tuning = tuning, .ideal = ideal, .touch = *touch};
     if (!viewer->sample && !viewer->next)
         return FF_OK;
     if (viewer->sample) {

@@ -32,6 +32,7 @@ typedef struct ff_viewer {
 
 typedef struct ff_telemetry {
     ff_viewer viewer;
+    int loop_cpu; /* its thread keeps off it; below 0: not known */
     ff_ring samples;
     ff_tuning *tuning;
     const ff_ideal_result *ideal;
@@ -45,8 +46,8 @@ typedef struct ff_telemetry {
 } ff_telemetry;
 
 /* FF_OK and not running without a viewer. */
-ff_status ff_telemetry_start(ff_telemetry *telemetry, const ff_viewer *viewer, ff_tuning *tuning,
-                             const ff_touch *touch, const ff_ideal_result *ideal);
+ff_status ff_telemetry_start(ff_telemetry *telemetry, const ff_viewer *viewer, int loop_cpu,
+                             ff_tuning *tuning, const ff_touch *touch, const ff_ideal_result *ideal);
 /* The real-time thread: wait-free. */
 void ff_telemetry_push(ff_telemetry *telemetry, const ff_telemetry_sample *sample);
 /* Lets the last samples and answers go out. Every order is answered. */

@@ -16,9 +16,7 @@
 #ifndef FF_RECORD_LOG_H
 #define FF_RECORD_LOG_H
 
-#include "record/scene.h"
-#include "rows/columns.h"
-#include "rows/sink.h"
+#include "record/topics.h"
 
 enum {
     FF_LOG_FORMAT = 2, /* raised where the program before cannot replay what this one writes, or this what
@@ -34,7 +32,9 @@ typedef struct ff_log_source { /* the scenario as it was given */
     const char *const *set;
     int sets;
     const char *method; /* or NULL */
-    /* files that the scenario names (URDF), as scenario->model says; NULL: not to be had */
+    /* files that the scenario names: its site, and URDF files as scenario->model says; NULL: not to be had */
+    const char *site_text;
+    size_t site_length; /* [bytes] */
     const char *model_text[FF_MAX_MODELS];
     size_t model_length[FF_MAX_MODELS]; /* [bytes] */
     bool sync;     /* what is flushed shall survive a power cut: not from a thread that must be on time */
@@ -44,23 +44,9 @@ typedef struct ff_log_source { /* the scenario as it was given */
 typedef struct ff_log {
     ff_mcap_writer *writer;
     const ff_scenario *scenario;
-    ff_columns columns, inputs, tunings;
-    double *values;
-    uint8_t *buffer;
-    size_t size; /* [bytes] of buffer */
-    uint16_t cycle, input, tuning, state, event, timing, tf, description, scene, forces;
-    double tuned[FF_COLUMNS_TUNING_MAX]; /* as it was written last */
-    bool has_tuned;
-    struct {
-        uint16_t pose, twist, robot, command, wrench, energy, joints, clock;
-        bool in_contact;
-        ff_status status;
-    } body[FF_MAX_BODIES];
-    ff_status last;
-    double flushed;                   /* [s] run time of the last flush */
-    double drawn;                     /* [s] run time of the last forces and frames of links */
-    bool touching[FF_MAX_CONTACTS];   /* then */
-    double drawn_size[FF_MAX_BODIES]; /* [m] of each satellite */
+    ff_topics topics;
+    uint16_t channel[FF_TOPICS_MAX]; /* of each */
+    double flushed;                  /* [s] run time of the last flush */
     bool sync;
     int64_t synced; /* [ns] CLOCK_MONOTONIC */
     bool started;

@@ -80,7 +80,7 @@ ff_status ff_logfile_open(const char *path, ff_logfile *file, char *message, siz
 const char *ff_logfile_text(ff_status status) {
     return status == FF_ERR_MEMORY ? "no memory"
            : status == FF_ERR_IO
-               ? "it cannot be read, is no ordinary file, or became shorter while it was read"
+               ? "it is a folder or not a regular file, cannot be read, or became shorter while it was read"
                : ff_status_text(status);
 }
 

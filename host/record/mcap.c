@@ -223,7 +223,7 @@ ff_status ff_mcap_writer_open(const char *path, const ff_mcap_writer_config *con
         writer_free(w);
         return FF_ERR_MEMORY;
     }
-    w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    w->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (w->fd < 0 || fstat(w->fd, &w->opened) != 0) {
         writer_free(w);
         return FF_ERR_IO;

@@ -1,4 +1,5 @@
 #include "record/messages.h"
+#include "record/cdr.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -146,7 +147,31 @@ static const struct {
                           "float64 offset # s, the computer's time minus its own\n"
                           "float64 residual # s, of the newest packet; positive: late\n"
                           "float64 rms # s\n" TIME_PART},
+    [FF_MESSAGE_DIAGNOSTICS] = {"diagnostic_msgs/msg/DiagnosticArray",
+                                "std_msgs/Header header\n"
+                                "diagnostic_msgs/DiagnosticStatus[] status\n" HEADER_PART PART
+                                "diagnostic_msgs/DiagnosticStatus\n"
+                                "byte OK=0\n"
+                                "byte WARN=1\n"
+                                "byte ERROR=2\n"
+                                "byte STALE=3\n"
+                                "byte level\n"
+                                "string name\n"
+                                "string message\n"
+                                "string hardware_id\n"
+                                "diagnostic_msgs/KeyValue[] values\n" PART "diagnostic_msgs/KeyValue\n"
+                                "string key\n"
+                                "string value\n"},
+    [FF_MESSAGE_TIME] = {"rosgraph_msgs/msg/Clock", "builtin_interfaces/Time clock\n" TIME_PART},
 };
+
+const char *ff_message_type(ff_message_kind kind) {
+    return schemas_of[kind].name;
+}
+
+const char *ff_message_schema(ff_message_kind kind) {
+    return schemas_of[kind].text;
+}
 
 /* A ROS field's name: letters, digits and single underscores, the unit left out. */
 static size_t field_name(const char *column, size_t length, char *name, size_t size) {
@@ -167,7 +192,7 @@ static size_t field_name(const char *column, size_t length, char *name, size_t s
 
 /* Every column as a field of its own. The bytes are those of a sequence: how many, then the doubles. Names
  * that become equal as fields are numbered. malloc'ed; NULL: no memory. */
-static char *columns_schema(const char *columns) {
+char *ff_message_columns_schema(const char *columns) {
     static const char head[] =
         "builtin_interfaces/Time stamp\nuint64 cycle\nuint32 columns # how many follow\n";
     enum { NAME = 200 };
@@ -206,7 +231,7 @@ static char *columns_schema(const char *columns) {
 ff_status ff_message_add_columns(ff_mcap_writer *writer, const char *name, const char *topic,
                                  const char *columns, uint16_t *channel) {
     const ff_mcap_pair pair = {"columns", columns};
-    char *text = columns_schema(columns), kind[64];
+    char *text = ff_message_columns_schema(columns), kind[64];
     uint16_t schema = 0;
     if (!text)
         return FF_ERR_MEMORY;
@@ -231,332 +256,221 @@ ff_status ff_message_add_channel(ff_mcap_writer *writer, uint16_t schemas[FF_MES
     return ff_mcap_writer_add_channel(writer, schemas[kind], topic, "cdr", metadata, pairs, channel);
 }
 
-/* --------------------------------------------------------------------------------------------------- CDR --
- */
-
-enum { CDR_HEADER = 4 };
-static const uint8_t cdr_header[CDR_HEADER] = {0, 1, 0, 0};
-
-typedef struct cdr {
-    uint8_t *at;
-    size_t used, size;
-    bool full;
-} cdr;
-
-static cdr cdr_begin(void *buffer, size_t size) {
-    cdr c = {buffer, 0, size, size < CDR_HEADER};
-    if (!c.full) {
-        memcpy(c.at, cdr_header, CDR_HEADER);
-        c.used = CDR_HEADER;
-    }
-    return c;
-}
-
-static void put_raw(cdr *c, const void *bytes, size_t size) {
-    if (c->full || size > c->size - c->used) {
-        c->full = true;
-        return;
-    }
-    if (size)
-        memcpy(c->at + c->used, bytes, size);
-    c->used += size;
-}
-
-/* Alignment counts from the end of the header. Padding is zero, so equal messages are equal bytes. */
-static void align(cdr *c, size_t to) {
-    static const uint8_t zero[8] = {0};
-    put_raw(c, zero, (to - (c->used - CDR_HEADER) % to) % to);
-}
-
-static inline void put_number(cdr *c, uint64_t x, size_t size) {
-    uint8_t raw[8];
-    for (size_t i = 0; i < size; i++)
-        raw[i] = (uint8_t)(x >> (8 * i));
-    if (!c->full && (c->used - CDR_HEADER) % size)
-        align(c, size);
-    put_raw(c, raw, size);
-}
-
-static void put_double(cdr *c, double x) {
-    uint64_t bits;
-    memcpy(&bits, &x, sizeof bits);
-    put_number(c, bits, 8);
-}
-
-static void put_string(cdr *c, const char *text) {
-    const size_t size = strlen(text) + 1;
-    put_number(c, size, 4);
-    put_raw(c, text, size);
-}
-
-static void put_time(cdr *c, uint64_t time) {
-    put_number(c, time / 1000000000u, 4);
-    put_number(c, time % 1000000000u, 4);
-}
-
-static void put_header(cdr *c, uint64_t time, const char *frame) {
-    put_time(c, time);
-    put_string(c, frame);
-}
-
-static void put_vec3(cdr *c, ff_vec3 v) {
-    for (int i = 0; i < 3; i++)
-        put_double(c, v.a[i]);
-}
-
-static void put_doubles(cdr *c, const double *values, size_t n) {
-    put_number(c, values ? n : 0, 4);
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    if (values && n) {
-        if (!c->full)
-            align(c, 8);
-        put_raw(c, values, n * sizeof *values);
-    }
-#else
-    for (size_t i = 0; values && i < n; i++)
-        put_double(c, values[i]);
-#endif
-}
-
-static ff_status finish(const cdr *c, size_t *used) {
-    *used = c->full ? 0 : c->used;
-    return c->full ? FF_ERR_SIZE : FF_OK;
-}
-
 ff_status ff_message_wrench(uint64_t time, const char *frame, ff_wrench wrench, void *buffer, size_t size,
                             size_t *used) {
-    cdr c = cdr_begin(buffer, size);
-    put_header(&c, time, frame);
-    put_vec3(&c, wrench.f);
-    put_vec3(&c, wrench.t);
-    return finish(&c, used);
+    ff_cdr c = ff_cdr_begin(buffer, size);
+    ff_cdr_put_header(&c, time, frame);
+    ff_cdr_put_vec3(&c, wrench.f);
+    ff_cdr_put_vec3(&c, wrench.t);
+    return ff_cdr_finish(&c, used);
 }
 
-static void put_pose(cdr *c, ff_pose pose) {
-    put_vec3(c, pose.p);
-    put_double(c, pose.q.x);
-    put_double(c, pose.q.y);
-    put_double(c, pose.q.z);
-    put_double(c, pose.q.w);
+static void put_pose(ff_cdr *c, ff_pose pose) {
+    ff_cdr_put_vec3(c, pose.p);
+    ff_cdr_put_double(c, pose.q.x);
+    ff_cdr_put_double(c, pose.q.y);
+    ff_cdr_put_double(c, pose.q.z);
+    ff_cdr_put_double(c, pose.q.w);
 }
 
 ff_status ff_message_pose(uint64_t time, const char *frame, ff_pose pose, void *buffer, size_t size,
                           size_t *used) {
-    cdr c = cdr_begin(buffer, size);
-    put_header(&c, time, frame);
+    ff_cdr c = ff_cdr_begin(buffer, size);
+    ff_cdr_put_header(&c, time, frame);
     put_pose(&c, pose);
-    return finish(&c, used);
+    return ff_cdr_finish(&c, used);
 }
 
 ff_status ff_message_twist(uint64_t time, const char *frame, ff_twist twist, void *buffer, size_t size,
                            size_t *used) {
-    cdr c = cdr_begin(buffer, size);
-    put_header(&c, time, frame);
-    put_vec3(&c, twist.v);
-    put_vec3(&c, twist.w);
-    return finish(&c, used);
+    ff_cdr c = ff_cdr_begin(buffer, size);
+    ff_cdr_put_header(&c, time, frame);
+    ff_cdr_put_vec3(&c, twist.v);
+    ff_cdr_put_vec3(&c, twist.w);
+    return ff_cdr_finish(&c, used);
 }
 
 ff_status ff_message_joints(uint64_t time, const char *frame, size_t n, const char *const *names,
                             const double *position, const double *velocity, const double *effort,
                             void *buffer, size_t size, size_t *used) {
-    cdr c = cdr_begin(buffer, size);
-    put_header(&c, time, frame);
-    put_number(&c, names ? n : 0, 4);
+    ff_cdr c = ff_cdr_begin(buffer, size);
+    ff_cdr_put_header(&c, time, frame);
+    ff_cdr_put_number(&c, names ? n : 0, 4);
     for (size_t i = 0; names && i < n; i++)
-        put_string(&c, names[i]);
-    put_doubles(&c, position, n);
-    put_doubles(&c, velocity, n);
-    put_doubles(&c, effort, n);
-    return finish(&c, used);
+        ff_cdr_put_string(&c, names[i]);
+    ff_cdr_put_doubles(&c, position, n);
+    ff_cdr_put_doubles(&c, velocity, n);
+    ff_cdr_put_doubles(&c, effort, n);
+    return ff_cdr_finish(&c, used);
 }
 
 ff_status ff_message_tf(uint64_t time, int n, const ff_message_transform *transform, void *buffer,
                         size_t size, size_t *used) {
-    cdr c = cdr_begin(buffer, size);
-    put_number(&c, (uint64_t)n, 4);
+    ff_cdr c = ff_cdr_begin(buffer, size);
+    ff_cdr_put_number(&c, (uint64_t)n, 4);
     for (int i = 0; i < n; i++) {
-        put_header(&c, time, transform[i].frame);
-        put_string(&c, transform[i].child);
+        ff_cdr_put_header(&c, time, transform[i].frame);
+        ff_cdr_put_string(&c, transform[i].child);
         put_pose(&c, transform[i].pose);
     }
-    return finish(&c, used);
+    return ff_cdr_finish(&c, used);
 }
 
 ff_status ff_message_markers(uint64_t time, int n, const ff_message_marker *marker, void *buffer, size_t size,
                              size_t *used) {
     enum { ADD = 0, DELETE = 2 };
-    cdr c = cdr_begin(buffer, size);
-    put_number(&c, (uint64_t)n, 4);
+    ff_cdr c = ff_cdr_begin(buffer, size);
+    ff_cdr_put_number(&c, (uint64_t)n, 4);
     for (int i = 0; i < n; i++) {
         const ff_message_marker *m = &marker[i];
-        put_header(&c, time, m->frame);
-        put_string(&c, m->ns);
-        put_number(&c, (uint32_t)m->id, 4);
-        put_number(&c, (uint64_t)m->shape, 4);
-        put_number(&c, m->gone ? DELETE : ADD, 4);
+        ff_cdr_put_header(&c, time, m->frame);
+        ff_cdr_put_string(&c, m->ns);
+        ff_cdr_put_number(&c, (uint32_t)m->id, 4);
+        ff_cdr_put_number(&c, (uint64_t)m->shape, 4);
+        ff_cdr_put_number(&c, m->gone ? DELETE : ADD, 4);
         put_pose(&c, m->pose);
-        put_vec3(&c, m->scale);
+        ff_cdr_put_vec3(&c, m->scale);
         for (int k = 0; k < 4; k++) {
             uint32_t bits;
             memcpy(&bits, &m->color[k], sizeof bits);
-            put_number(&c, bits, 4);
+            ff_cdr_put_number(&c, bits, 4);
         }
-        put_time(&c, 0);      /* lifetime: until it is replaced */
-        put_number(&c, 1, 1); /* it moves with its frame */
-        put_number(&c, m->points, 4);
+        ff_cdr_put_time(&c, 0);      /* lifetime: until it is replaced */
+        ff_cdr_put_number(&c, 1, 1); /* it moves with its frame */
+        ff_cdr_put_number(&c, m->points, 4);
         for (size_t k = 0; k < m->points; k++)
-            put_vec3(&c, m->point[k]);
-        put_number(&c, 0, 4);  /* colours of points */
-        put_string(&c, "");    /* texture: its name, ... */
-        put_header(&c, 0, ""); /* ... the picture, ... */
-        put_string(&c, "");
-        put_number(&c, 0, 4);
-        put_number(&c, 0, 4); /* ... and where it lies */
-        put_string(&c, "");   /* text */
-        put_string(&c, "");   /* mesh: its name, the file's name, the file, its materials */
-        put_string(&c, "");
-        put_number(&c, 0, 4);
-        put_number(&c, 0, 1);
+            ff_cdr_put_vec3(&c, m->point[k]);
+        ff_cdr_put_number(&c, 0, 4);  /* colours of points */
+        ff_cdr_put_string(&c, "");    /* texture: its name, ... */
+        ff_cdr_put_header(&c, 0, ""); /* ... the picture, ... */
+        ff_cdr_put_string(&c, "");
+        ff_cdr_put_number(&c, 0, 4);
+        ff_cdr_put_number(&c, 0, 4); /* ... and where it lies */
+        ff_cdr_put_string(&c, "");   /* text */
+        ff_cdr_put_string(&c, "");   /* mesh: its name, the file's name, the file, its materials */
+        ff_cdr_put_string(&c, "");
+        ff_cdr_put_number(&c, 0, 4);
+        ff_cdr_put_number(&c, 0, 1);
     }
-    return finish(&c, used);
+    return ff_cdr_finish(&c, used);
+}
+
+ff_status ff_message_time(uint64_t time, void *buffer, size_t size, size_t *used) {
+    ff_cdr c = ff_cdr_begin(buffer, size);
+    ff_cdr_put_time(&c, time);
+    return ff_cdr_finish(&c, used);
+}
+
+ff_status ff_message_diagnostics(uint64_t time, int n, const ff_message_diagnostic *status, void *buffer,
+                                 size_t size, size_t *used) {
+    ff_cdr c = ff_cdr_begin(buffer, size);
+    ff_cdr_put_header(&c, time, "");
+    ff_cdr_put_number(&c, (uint64_t)n, 4);
+    for (int i = 0; i < n; i++) {
+        ff_cdr_put_number(&c, status[i].level, 1);
+        ff_cdr_put_string(&c, status[i].name);
+        ff_cdr_put_string(&c, status[i].message);
+        ff_cdr_put_string(&c, status[i].hardware);
+        ff_cdr_put_number(&c, (uint64_t)status[i].values, 4);
+        for (int k = 0; k < status[i].values; k++) {
+            ff_cdr_put_string(&c, status[i].value[k].key);
+            ff_cdr_put_string(&c, status[i].value[k].value);
+        }
+    }
+    return ff_cdr_finish(&c, used);
+}
+
+ff_status ff_message_trigger(bool success, const char *text, void *buffer, size_t size, size_t *used) {
+    ff_cdr c = ff_cdr_begin(buffer, size);
+    ff_cdr_put_number(&c, success, 1);
+    ff_cdr_put_string(&c, text);
+    return ff_cdr_finish(&c, used);
 }
 
 ff_status ff_message_text(const char *text, void *buffer, size_t size, size_t *used) {
-    cdr c = cdr_begin(buffer, size);
-    put_string(&c, text);
-    return finish(&c, used);
+    ff_cdr c = ff_cdr_begin(buffer, size);
+    ff_cdr_put_string(&c, text);
+    return ff_cdr_finish(&c, used);
 }
 
 ff_status ff_message_put_energy(uint64_t time, const ff_message_energy *energy, void *buffer, size_t size,
                                 size_t *used) {
-    cdr c = cdr_begin(buffer, size);
-    put_time(&c, time);
-    put_double(&c, energy->kinetic);
-    put_double(&c, energy->port);
-    put_double(&c, energy->observer);
-    put_double(&c, energy->dissipated);
-    return finish(&c, used);
+    ff_cdr c = ff_cdr_begin(buffer, size);
+    ff_cdr_put_time(&c, time);
+    ff_cdr_put_double(&c, energy->kinetic);
+    ff_cdr_put_double(&c, energy->port);
+    ff_cdr_put_double(&c, energy->observer);
+    ff_cdr_put_double(&c, energy->dissipated);
+    return ff_cdr_finish(&c, used);
 }
 
 ff_status ff_message_put_timing(uint64_t time, const ff_message_timing *timing, void *buffer, size_t size,
                                 size_t *used) {
-    cdr c = cdr_begin(buffer, size);
-    put_time(&c, time);
-    put_number(&c, timing->cycle, 8);
-    put_double(&c, timing->lateness);
-    put_double(&c, timing->compute);
-    put_double(&c, timing->io);
-    put_number(&c, timing->missed, 8);
-    put_number(&c, timing->dropped, 8);
-    return finish(&c, used);
+    ff_cdr c = ff_cdr_begin(buffer, size);
+    ff_cdr_put_time(&c, time);
+    ff_cdr_put_number(&c, timing->cycle, 8);
+    ff_cdr_put_double(&c, timing->lateness);
+    ff_cdr_put_double(&c, timing->compute);
+    ff_cdr_put_double(&c, timing->io);
+    ff_cdr_put_number(&c, timing->missed, 8);
+    ff_cdr_put_number(&c, timing->dropped, 8);
+    return ff_cdr_finish(&c, used);
 }
 
 ff_status ff_message_put_clock(uint64_t time, const ff_message_clock *clock, void *buffer, size_t size,
                                size_t *used) {
-    cdr c = cdr_begin(buffer, size);
-    put_time(&c, time);
-    put_double(&c, clock->drift);
-    put_double(&c, clock->offset);
-    put_double(&c, clock->residual);
-    put_double(&c, clock->rms);
-    return finish(&c, used);
+    ff_cdr c = ff_cdr_begin(buffer, size);
+    ff_cdr_put_time(&c, time);
+    ff_cdr_put_double(&c, clock->drift);
+    ff_cdr_put_double(&c, clock->offset);
+    ff_cdr_put_double(&c, clock->residual);
+    ff_cdr_put_double(&c, clock->rms);
+    return ff_cdr_finish(&c, used);
 }
 
 ff_status ff_message_state(uint64_t time, uint8_t state, const char *name, void *buffer, size_t size,
                            size_t *used) {
-    cdr c = cdr_begin(buffer, size);
-    put_time(&c, time);
-    put_number(&c, state, 1);
-    put_string(&c, name);
-    return finish(&c, used);
+    ff_cdr c = ff_cdr_begin(buffer, size);
+    ff_cdr_put_time(&c, time);
+    ff_cdr_put_number(&c, state, 1);
+    ff_cdr_put_string(&c, name);
+    return ff_cdr_finish(&c, used);
 }
 
 ff_status ff_message_event(uint64_t time, int32_t code, uint8_t level, const char *text, double value,
                            double limit, void *buffer, size_t size, size_t *used) {
-    cdr c = cdr_begin(buffer, size);
-    put_time(&c, time);
-    put_number(&c, (uint32_t)code, 4);
-    put_number(&c, level, 1);
-    put_string(&c, text);
-    put_double(&c, value);
-    put_double(&c, limit);
-    return finish(&c, used);
+    ff_cdr c = ff_cdr_begin(buffer, size);
+    ff_cdr_put_time(&c, time);
+    ff_cdr_put_number(&c, (uint32_t)code, 4);
+    ff_cdr_put_number(&c, level, 1);
+    ff_cdr_put_string(&c, text);
+    ff_cdr_put_double(&c, value);
+    ff_cdr_put_double(&c, limit);
+    return ff_cdr_finish(&c, used);
 }
 
 ff_status ff_message_cycle(uint64_t time, uint64_t cycle, const double *values, size_t n, void *buffer,
                            size_t size, size_t *used) {
-    cdr c = cdr_begin(buffer, size);
-    put_time(&c, time);
-    put_number(&c, cycle, 8);
-    put_doubles(&c, values, n);
-    return finish(&c, used);
+    ff_cdr c = ff_cdr_begin(buffer, size);
+    ff_cdr_put_time(&c, time);
+    ff_cdr_put_number(&c, cycle, 8);
+    ff_cdr_put_doubles(&c, values, n);
+    return ff_cdr_finish(&c, used);
 }
 
 /* ----------------------------------------------------------------------------------------------- reading --
  */
 
-typedef struct cdr_in {
-    const uint8_t *at;
-    size_t used, size;
-    bool bad;
-} cdr_in;
-
-static cdr_in in_begin(const void *bytes, size_t size) {
-    return (cdr_in){bytes, CDR_HEADER, size, size < CDR_HEADER || memcmp(bytes, cdr_header, CDR_HEADER) != 0};
-}
-
-static uint64_t get_uint(cdr_in *c, size_t size) {
-    if (c->bad)
-        return 0;
-    const size_t skip = (size - (c->used - CDR_HEADER) % size) % size;
-    if (c->size - c->used < skip || c->size - c->used - skip < size) {
-        c->bad = true;
-        return 0;
-    }
-    c->used += skip;
-    uint64_t x = 0;
-    for (size_t i = size; i-- > 0;)
-        x = x << 8 | c->at[c->used + i];
-    c->used += size;
-    return x;
-}
-
-static double get_double(cdr_in *c) {
-    const uint64_t bits = get_uint(c, 8);
-    double x;
-    memcpy(&x, &bits, sizeof x);
-    return x;
-}
-
-static uint64_t get_time(cdr_in *c) {
-    const uint64_t seconds = get_uint(c, 4), ns = get_uint(c, 4);
-    return seconds * 1000000000u + ns;
-}
-
-static ff_status get_string(cdr_in *c, char *text, size_t capacity) {
-    const uint64_t size = get_uint(c, 4); /* with NUL */
-    if (c->bad || size == 0 || size > c->size - c->used || c->at[c->used + size - 1] != 0) {
-        c->bad = true;
-        return FF_ERR_FORMAT;
-    }
-    if (size > capacity)
-        return FF_ERR_SIZE;
-    memcpy(text, c->at + c->used, (size_t)size);
-    c->used += (size_t)size;
-    return FF_OK;
-}
-
 ff_status ff_message_read_cycle(const void *bytes, size_t size, uint64_t *time, uint64_t *cycle,
                                 double *values, size_t capacity, size_t *n) {
-    cdr_in c = in_begin(bytes, size);
-    const uint64_t t = get_time(&c), k = get_uint(&c, 8), count = get_uint(&c, 4);
+    ff_cdr_in c = ff_cdr_open(bytes, size);
+    const uint64_t t = ff_cdr_get_time(&c), k = ff_cdr_get_uint(&c, 8), count = ff_cdr_get_uint(&c, 4);
     if (c.bad || count > (c.size - c.used) / 8)
         return FF_ERR_FORMAT;
     if (count > capacity)
         return FF_ERR_SIZE;
     for (size_t i = 0; i < count; i++)
-        values[i] = get_double(&c);
+        values[i] = ff_cdr_get_double(&c);
     if (c.bad)
         return FF_ERR_FORMAT;
     *time = t;
@@ -567,10 +481,10 @@ ff_status ff_message_read_cycle(const void *bytes, size_t size, uint64_t *time, 
 
 ff_status ff_message_read_state(const void *bytes, size_t size, uint64_t *time, uint8_t *state, char *name,
                                 size_t capacity) {
-    cdr_in c = in_begin(bytes, size);
-    const uint64_t t = get_time(&c);
-    const uint8_t s = (uint8_t)get_uint(&c, 1);
-    const ff_status status = get_string(&c, name, capacity);
+    ff_cdr_in c = ff_cdr_open(bytes, size);
+    const uint64_t t = ff_cdr_get_time(&c);
+    const uint8_t s = (uint8_t)ff_cdr_get_uint(&c, 1);
+    const ff_status status = ff_cdr_get_string(&c, name, capacity);
     if (status != FF_OK)
         return status;
     *time = t;
@@ -580,14 +494,14 @@ ff_status ff_message_read_state(const void *bytes, size_t size, uint64_t *time, 
 
 ff_status ff_message_read_event(const void *bytes, size_t size, uint64_t *time, int32_t *code, uint8_t *level,
                                 char *text, size_t capacity, double *value, double *limit) {
-    cdr_in c = in_begin(bytes, size);
-    const uint64_t t = get_time(&c);
-    const uint32_t k = (uint32_t)get_uint(&c, 4);
-    const uint8_t l = (uint8_t)get_uint(&c, 1);
-    const ff_status status = get_string(&c, text, capacity);
+    ff_cdr_in c = ff_cdr_open(bytes, size);
+    const uint64_t t = ff_cdr_get_time(&c);
+    const uint32_t k = (uint32_t)ff_cdr_get_uint(&c, 4);
+    const uint8_t l = (uint8_t)ff_cdr_get_uint(&c, 1);
+    const ff_status status = ff_cdr_get_string(&c, text, capacity);
     if (status != FF_OK)
         return status;
-    const double x = get_double(&c), bound = get_double(&c);
+    const double x = ff_cdr_get_double(&c), bound = ff_cdr_get_double(&c);
     if (c.bad)
         return FF_ERR_FORMAT;
     *time = t;

@@ -19,11 +19,19 @@ typedef enum ff_message_kind {
     FF_MESSAGE_STATE,
     FF_MESSAGE_EVENT,
     FF_MESSAGE_CLOCK,
-    FF_MESSAGE_TF,      /* tf2_msgs */
-    FF_MESSAGE_TEXT,    /* std_msgs */
-    FF_MESSAGE_MARKERS, /* visualization_msgs */
+    FF_MESSAGE_TF,          /* tf2_msgs */
+    FF_MESSAGE_TEXT,        /* std_msgs */
+    FF_MESSAGE_MARKERS,     /* visualization_msgs */
+    FF_MESSAGE_DIAGNOSTICS, /* diagnostic_msgs */
+    FF_MESSAGE_TIME,        /* rosgraph_msgs: /clock */
     FF_MESSAGE_KINDS
 } ff_message_kind;
+
+/* "geometry_msgs/msg/PoseStamped", and what it is made of as ros2msg text. */
+const char *ff_message_type(ff_message_kind kind);
+const char *ff_message_schema(ff_message_kind kind);
+/* The text of freefloat_msgs/msg/NAME with a field for each of `columns`; malloc'ed, NULL: no memory. */
+char *ff_message_columns_schema(const char *columns);
 
 /* Adds the schema (encoding ros2msg) and a channel (encoding cdr) for it; schemas[kind] is 0 or the id from
  * before. */
@@ -80,6 +88,24 @@ typedef struct ff_message_marker {
 } ff_message_marker;
 ff_status ff_message_markers(uint64_t time, int n, const ff_message_marker *marker, void *buffer, size_t size,
                              size_t *used);
+/* rosgraph_msgs/Clock. */
+ff_status ff_message_time(uint64_t time, void *buffer, size_t size, size_t *used);
+
+/* One of diagnostic_msgs/DiagnosticArray: level 0 good, 1 warning, 2 error, 3 stale. */
+enum { FF_DIAGNOSTIC_VALUES = 6 };
+typedef struct ff_message_diagnostic {
+    uint8_t level;
+    const char *name, *message, *hardware;
+    int values;
+    struct {
+        const char *key;
+        char value[40];
+    } value[FF_DIAGNOSTIC_VALUES];
+} ff_message_diagnostic;
+ff_status ff_message_diagnostics(uint64_t time, int n, const ff_message_diagnostic *status, void *buffer,
+                                 size_t size, size_t *used);
+/* std_srvs/srv/Trigger's answer. */
+ff_status ff_message_trigger(bool success, const char *text, void *buffer, size_t size, size_t *used);
 ff_status ff_message_text(const char *text, void *buffer, size_t size, size_t *used);
 
 typedef struct ff_message_energy {

@@ -1,5 +1,5 @@
-/* record/scene.h - what a viewer draws of a log without being told how: bodies, robots, walls, cones, stops
- * and arms as markers in the frames of /tf, and the forces of the contacts as arrows. */
+/* record/scene.h - what a viewer draws of a log without further configuration: bodies, robots, walls, cones,
+ * stops and arms as markers in the frames of /tf, and the forces of the contacts as arrows. */
 #ifndef FF_RECORD_SCENE_H
 #define FF_RECORD_SCENE_H
 

@@ -143,28 +143,8 @@ static ff_status read_all(FILE *f, const char *path, ff_log_table *t, char *mess
     return status;
 }
 
-ff_status ff_log_table_read(const char *path, ff_log_table *table, char *message, size_t size) {
-    *table = (ff_log_table){0};
-    *message = 0;
-    const int file =
-        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer does not wait */
-    struct stat info;
-    const bool ordinary = file >= 0 && fstat(file, &info) == 0 && S_ISREG(info.st_mode);
-    FILE *f = ordinary ? fdopen(file, "r") : NULL;
-    if (!f) {
-        snprintf(message, size, "%s: cannot be read: %s", path,
-                 file >= 0 && !ordinary ? "it is no ordinary file" : strerror(errno));
-        if (file >= 0)
-            close(file);
-        return FF_ERR_IO;
-    }
-    char magic[5] = "";
-    const bool mcap = fread(magic, 1, 5, f) == 5 && memcmp(magic, "\x89MCAP", 5) == 0;
-    rewind(f);
-    ff_status status = mcap ? FF_OK : read_all(f, path, table, message, size);
-    fclose(f);
-    if (mcap)
-        status = read_mcap(path, table, message, size);
+/* Rows are there: how far apart they are, and of whom. */
+static ff_status settle(const char *path, ff_status status, ff_log_table *table, char *message, size_t size) {
     if (status == FF_OK && table->rows < 8) {
         snprintf(message, size, "%s: %zu rows, allowed: at least 8", path, table->rows);
         status = FF_ERR_FORMAT;
@@ -196,4 +176,54 @@ ff_status ff_log_table_read(const char *path, ff_log_table *table, char *message
     if (status != FF_OK)
         ff_log_table_free(table);
     return status;
+}
+
+ff_status ff_log_table_read(const char *path, ff_log_table *table, char *message, size_t size) {
+    *table = (ff_log_table){0};
+    *message = 0;
+    const int file =
+        open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe without a writer does not wait */
+    struct stat info;
+    const bool ordinary = file >= 0 && fstat(file, &info) == 0 && S_ISREG(info.st_mode);
+    FILE *f = ordinary ? fdopen(file, "r") : NULL;
+    if (!f) {
+        snprintf(message, size, "%s: cannot be read: %s", path,
+                 file >= 0 && !ordinary ? "it is not a regular file" : strerror(errno));
+        if (file >= 0)
+            close(file);
+        return FF_ERR_IO;
+    }
+    char magic[5] = "";
+    const bool mcap = fread(magic, 1, 5, f) == 5 && memcmp(magic, "\x89MCAP", 5) == 0;
+    rewind(f);
+    ff_status status = mcap ? FF_OK : read_all(f, path, table, message, size);
+    fclose(f);
+    if (mcap)
+        status = read_mcap(path, table, message, size);
+    return settle(path, status, table, message, size);
+}
+
+ff_status ff_log_table_take(const char *label, int columns, const char *const *name,
+                            const double *const *value, size_t rows, ff_log_table *table, char *message,
+                            size_t size) {
+    *table = (ff_log_table){.columns = columns, .rows = rows};
+    *message = 0;
+    table->name = calloc((size_t)columns + 1, sizeof *table->name);
+    table->value = calloc(rows + 1, ((size_t)columns + 1) * sizeof *table->value);
+    if (!table->name || !table->value) {
+        ff_log_table_free(table);
+        snprintf(message, size, "%s: no memory for %zu rows", label, rows);
+        return FF_ERR_MEMORY;
+    }
+    for (int c = 0; c < columns; c++) {
+        put_name(table->name[c], name[c], strlen(name[c]));
+        for (size_t k = 0; k < rows; k++)
+            table->value[k * (size_t)columns + (size_t)c] = value[c][k];
+    }
+    ff_status status = FF_OK;
+    if (!columns || ff_log_table_column(table, "t") != 0) {
+        snprintf(message, size, "%s: the first column is not t, allowed: the columns of a log", label);
+        status = FF_ERR_FORMAT;
+    }
+    return settle(label, status, table, message, size);
 }

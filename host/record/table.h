@@ -8,4 +8,9 @@
  * message: what of the log is missing. Free with ff_log_table_free. */
 ff_status ff_log_table_read(const char *path, ff_log_table *table, char *message, size_t size);
 
+/* The same from columns in memory, names without units. */
+ff_status ff_log_table_take(const char *label, int columns, const char *const *name,
+                            const double *const *value, size_t rows, ff_log_table *table, char *message,
+                            size_t size);
+
 #endif

@@ -1,6 +1,7 @@
 /* States and events as they come, for summary.json and the report. */
 #include "report/history.h"
 
+#include "safety/safety.h"
 #include "text/json.h"
 
 #include <math.h>
@@ -31,9 +32,10 @@ static ff_status take_state(void *self, double t, int state, const char *name) {
 static ff_status take_event(void *self, double t, int code, ff_event_level level, const char *text,
                             double value, double limit) {
     char line[160];
-    (void)code;
-    if (isfinite(value) && isfinite(limit) && limit != 0.0)
-        snprintf(line, sizeof line, "%s (%.6g, allowed %.6g)", text, value, limit);
+    const char *unit = ff_trip_unit((ff_trip_code)code);
+    if (code && isfinite(value) && isfinite(limit) && limit != 0.0) /* a trip: a note's text says its own */
+        snprintf(line, sizeof line, "%s (%.6g, allowed %.6g%s%s)", text, value, limit, *unit ? " " : "",
+                 unit);
     else
         snprintf(line, sizeof line, "%s", text);
     add_event(self, t, false, level, line);

@@ -35,6 +35,19 @@ void ff_metrics_free(ff_metrics *metrics) {
     metrics->episode = NULL;
 }
 
+void ff_metrics_keep(ff_metrics *metrics, ff_keeper *keeper) {
+    ff_episode *const episode = metrics->episode;
+    const ff_scenario *const scenario = metrics->scenario;
+    metrics->episode = NULL;
+    ff_keep_around(keeper, metrics, sizeof *metrics, &metrics->scenario);
+    metrics->episode = episode;
+    metrics->scenario = scenario;
+    if (metrics->episodes >= 0 && metrics->episodes <= FF_MAX_EPISODES)
+        ff_keep(keeper, episode, (size_t)metrics->episodes * sizeof *episode);
+    else
+        keeper->failed = true;
+}
+
 static void grow(double *largest, double value) {
     if (!(value <= *largest) && !isnan(*largest)) /* FF_NAN sticks: what is not a number is not a success */
         *largest = value;
@@ -184,6 +197,28 @@ static ff_vec3 changed_momentum(const ff_metrics *metrics, const ff_episode *e) 
     return ff_vec3_sub(change, e->load_impulse);
 }
 
+/* What a settlement corrects after a contact's end is its own: by how much the bodies' velocities differ from
+ * those of the row before, loads apart. */
+static void take_settlement(const ff_metrics *metrics, ff_episode *e, const ff_row *row) {
+    const ff_contact *contact = &metrics->scenario->contact[e->contact];
+    const int bodies[2] = {contact->body, contact->against};
+    for (int j = 0; j < (contact->against >= 0 ? 2 : 1); j++) {
+        const int i = bodies[j];
+        const ff_row_body *b = &row->body[i];
+        const double mass = metrics->model[i].mass;
+        const ff_vec3 moved = ff_vec3_axpy(-metrics->scenario->cycle / mass, b->load.force,
+                                           ff_vec3_sub(b->satellite.velocity, metrics->before[i].velocity));
+        if (!metrics->before[i].corrects || metrics->last_touch[i] != e->contact ||
+            !(ff_vec3_norm(moved) > 1e-9 * ff_vec3_norm(b->satellite.velocity)))
+            continue;
+        e->after[j].velocity = ff_vec3_add(e->after[j].velocity, moved);
+        e->after[j].omega =
+            ff_vec3_add(e->after[j].omega, ff_vec3_sub(b->satellite.omega, metrics->before[i].omega));
+        if (j == 0)
+            e->impulse = ff_vec3_axpy(mass, moved, e->impulse);
+    }
+}
+
 static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
     const ff_scenario *scenario = metrics->scenario;
     const ff_contact *contact = &scenario->contact[c];
@@ -254,11 +289,14 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
             e->after[j] = row->body[bodies[j]].satellite;
         if (satellite_has_own_contact(scenario->method))
             e->impulse = changed_momentum(metrics, e);
-    }
+    } else if (satellite_has_own_contact(scenario->method))
+        take_settlement(metrics, e, row);
     e->load_impulse = ff_vec3_axpy(scenario->cycle, row->body[contact->body].load.force, e->load_impulse);
     /* a method with a contact of its own may let it continue after a pause */
     if (metrics->quiet[c] >= FF_END_CYCLES &&
-        !(satellite_has_own_contact(scenario->method) && row->body[contact->body].in_contact &&
+        !(satellite_has_own_contact(scenario->method) &&
+          (row->body[contact->body].in_contact || row->body[contact->body].settling ||
+           metrics->before[contact->body].acts) &&
           metrics->last_touch[contact->body] == c))
         metrics->open[c] = -1;
 }
@@ -328,6 +366,14 @@ static ff_status take(void *self, const ff_row *row) {
         }
     for (int c = 0; c < metrics->scenario->contacts; c++)
         take_contact(metrics, c, row);
+    for (int i = 0; i < metrics->scenario->satellites; i++) {
+        const bool acts = row->body[i].in_contact || row->body[i].settling;
+        metrics->before[i].corrects =
+            acts || metrics->before[i].acts; /* the last correction stands in the next row */
+        metrics->before[i].acts = acts;
+        metrics->before[i].velocity = row->body[i].satellite.velocity;
+        metrics->before[i].omega = row->body[i].satellite.omega;
+    }
     if (ff_scenario_servicer(metrics->scenario) >= 0)
         take_servicer(metrics, row);
     metrics->rows++;
@@ -391,6 +437,19 @@ void ff_metrics_episode(const ff_metrics *metrics, int episode, ff_episode_info 
     info->cof = first->peak_robot_force > 0.0 ? e->peak_robot_force / first->peak_robot_force : FF_NAN;
 }
 
+/* No cycle was run: a device that does not answer, a check that refuses. Zeros would look like results. */
+static void forget_zeros(ff_metrics *metrics) {
+    const ff_vec3 none = {{FF_NAN, FF_NAN, FF_NAN}};
+    for (int i = 0; i < metrics->scenario->satellites; i++) {
+        ff_body_metrics *m = &metrics->body[i];
+        m->final = (ff_rigid_state){
+            .position = none, .attitude = {FF_NAN, FF_NAN, FF_NAN, FF_NAN}, .velocity = none, .omega = none};
+        m->initial_energy = m->final_energy = m->max_energy = FF_NAN;
+        m->error_velocity = m->error_omega = m->error_position = m->error_attitude = FF_NAN;
+        m->travel = m->rotation = m->tracking = FF_NAN;
+    }
+}
+
 void ff_metrics_finish(ff_metrics *metrics, const ff_ideal_result *ideal, ff_status status) {
     const ff_scenario *scenario = metrics->scenario;
     for (int c = 0; c < scenario->contacts; c++) /* fewer than five quiet cycles before the end: still open */
@@ -423,9 +482,11 @@ void ff_metrics_finish(ff_metrics *metrics, const ff_ideal_result *ideal, ff_sta
                                 metrics->rebounds || !paired, false};
     metrics->pass = status >= 0 && ideal != NULL;
     for (int i = 0; i < FF_REQUIREMENTS; i++) {
-        metrics->requirement[i].judged = ideal != NULL && metrics->requirement[i].judged;
+        metrics->requirement[i].judged = ideal != NULL && metrics->rows > 0 && metrics->requirement[i].judged;
         metrics->requirement[i].met =
             ideal != NULL && metrics->requirement[i].value <= metrics->requirement[i].limit;
         metrics->pass = metrics->pass && metrics->requirement[i].met;
     }
+    if (metrics->rows == 0)
+        forget_zeros(metrics);
 }

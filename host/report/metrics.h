@@ -90,7 +90,7 @@ typedef struct ff_requirement_result {
 typedef struct ff_metrics {
     const ff_scenario *scenario;
     bool brief; /* set after init or reset: nobody asks for the summary, nor for poses against the reference,
-                   ways of robots, tracking, noise; they stay zero */
+                   paths of robots, tracking, noise; they stay zero */
     ff_rigid_model model[FF_MAX_BODIES];
     uint64_t rows;
     double t; /* [s] of the last row: what comes later in the reference is not the run's */
@@ -104,7 +104,12 @@ typedef struct ff_metrics {
     int open[FF_MAX_CONTACTS];     /* episode index or -1 */
     int quiet[FF_MAX_CONTACTS];    /* quiet cycles so far */
     int last_touch[FF_MAX_BODIES]; /* contact that touched last */
-    ff_nominal_config nominal;     /* of the relative formulation, and its motion at motion_t */
+    struct {
+        bool acts;     /* the method is in contact or settles one */
+        bool corrects; /* it was, in that row or the one before: what a contact did may still change */
+        ff_vec3 velocity, omega;
+    } before[FF_MAX_BODIES];   /* of the row before */
+    ff_nominal_config nominal; /* of the relative formulation, and its motion at motion_t */
     ff_rigid_state nominal_motion;
     double motion_t; /* [s] when the motions were sampled last */
     /* after ff_metrics_finish */
@@ -121,6 +126,8 @@ ff_status ff_metrics_init(const ff_scenario *scenario, ff_metrics *metrics);
 /* Starts again for another scenario in the memory that ff_metrics_init took. */
 void ff_metrics_reset(const ff_scenario *scenario, ff_metrics *metrics);
 void ff_metrics_free(ff_metrics *metrics);
+/* Their state (text/keep.h). */
+void ff_metrics_keep(ff_metrics *metrics, ff_keeper *keeper);
 /* Standard deviation per axis [N], [N m]: FF_NAN where nothing was measured, 0 below FF_NOISE_LEAST. */
 double ff_metrics_noise(const ff_noise_state *noise);
 ff_sink ff_metrics_sink(ff_metrics *metrics);

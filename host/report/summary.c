@@ -369,8 +369,8 @@ char *ff_summary_json(const ff_metrics *metrics, const ff_run_result *run) {
     if (ff_scenario_library(scenario))
         library_entry(&json, scenario, ff_scenario_library(scenario));
     ff_json_open(&json, "timing", '{');
-    ff_json_number(&json, "cycle_mean_ns", run->cycle_mean_ns);
-    ff_json_number(&json, "cycle_max_ns", run->cycle_max_ns);
+    ff_json_number(&json, "cycle_mean_ns", run->cycles ? run->cycle_mean_ns : FF_NAN);
+    ff_json_number(&json, "cycle_max_ns", run->cycles ? run->cycle_max_ns : FF_NAN);
     ff_json_number(&json, "real_time_factor",
                    run->wall_s > 0.0 ? (double)run->cycles * scenario->cycle / run->wall_s : FF_NAN);
     ff_json_close(&json, '}');

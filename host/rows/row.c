@@ -40,6 +40,7 @@ void ff_row_loop(const ff_scenario *scenario, const ff_loop_model *model, const 
         b->sensor = in->sensor[i];
         b->sent = in->sent[i];
         b->in_contact = out->fidelity.in_contact[i];
+        b->settling = out->fidelity.settling[i];
         b->reports = ff_loop_report(model, state, i, b->report);
         b->identified_stiffness = out->fidelity.stiffness[i];
         b->identified_damping = out->fidelity.damping[i];

@@ -30,6 +30,7 @@ typedef struct ff_row_body {
     ff_sent sent;        /* what the robot was sent in the cycle before */
     ff_energy energy;    /* ledger before this cycle's step */
     bool in_contact;     /* says the method */
+    bool settling;       /* so does it: what a contact did may still be corrected */
     double observer[6];  /* [J] FF_NAN where there is none */
     /* of the touched surface, over this contact so far; FF_NAN where nothing is identified */
     int reports; /* what the method reports of the last contact, by its columns; 0: nothing */

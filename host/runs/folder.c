@@ -251,6 +251,27 @@ static bool holds_inputs_alone(const char *folder, const ff_run_inputs *inputs) 
 }
 
 /* Whether the folder may be written into, and how. */
+/* A link in the place of a folder that we would write in, or NULL. */
+static const char *planted(const char *dir, const ff_manifest *m) {
+    static const char *const own[] = {FF_RUN_NEW, FF_RUN_FORMER};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (ff__run_is_link(dir, own[i]))
+            return own[i];
+    const ff_node *results = m && m->root ? ff_node_find(m->root, "results") : NULL;
+    for (const ff_node *n = results ? results->child : NULL; n; n = n->next)
+        if (ff__run_leads_out(dir, n->key))
+            return n->key;
+    return NULL;
+}
+
+static ff_outcome refuse_planted(const char *dir, const char *name, ff_notes *notes) {
+    return ff_notes_error(
+        notes, FF_REFUSED,
+        "%s: its %.*s is a link, through which nothing is written; remove it, or choose another "
+        "folder with --out",
+        dir, (int)strcspn(name, "/"), name);
+}
+
 static ff_outcome choose_place(ff_run_folder *run, const ff_manifest *m, ff_notes *notes) {
     const ff_run_wanted *w = &run->wanted;
     const char *dir = run->shown, *key = ff_manifest_text(m, "key");
@@ -264,7 +285,9 @@ static ff_outcome choose_place(ff_run_folder *run, const ff_manifest *m, ff_note
         run->resumed = true;
         return FF_DONE;
     }
-    const char *blocked = ff__run_blocked(dir);
+    const char *blocked = ff__run_blocked(dir), *link = planted(dir, m);
+    if (link)
+        return refuse_planted(dir, link, notes);
     if (blocked)
         return ff_notes_error(notes, FF_REFUSED,
                               "%s: its %s is a folder, where a result's file would be; move it, or choose "
@@ -386,11 +409,13 @@ static ff_outcome begin_given(ff_run_folder *run, ff_notes *notes) {
             run->shown, who);
     if (locked != FF_OK)
         return cannot_write(run->shown, notes);
-    recover(run->shown, notes);
+    const char *link = planted(run->shown, NULL);
+    if (!link)
+        recover(run->shown, notes);
     ff_manifest m;
     ff_manifest_read(run->shown, &m);
     take_time(run, NULL);
-    ff_outcome outcome = choose_place(run, &m, notes);
+    ff_outcome outcome = link ? refuse_planted(run->shown, link, notes) : choose_place(run, &m, notes);
     if (run->resumed && *ff_manifest_text(&m, "id"))
         snprintf(run->id, sizeof run->id, "%.38s", ff_manifest_text(&m, "id"));
     ff_manifest_free(&m);
@@ -462,9 +487,11 @@ ff_outcome ff_run_finish(ff_run_folder *run, const ff_run_end *asked, ff_notes *
                                                   : ff__run_move(run->shown, run->wanted.force)) != FF_OK)
         outcome = ff_notes_error(
             notes, FF_FAILED, "%s: cannot be switched to the new run (%s); it is complete in %s", run->shown,
-            errno == EEXIST ? "a file that is not of the former run has a result's name: move it, and "
-                              "the next run completes the switch"
-                            : strerror(errno),
+            errno == EEXIST  ? "a file that is not of the former run has a result's name: move it, and "
+                               "the next run completes the switch"
+            : errno == ELOOP ? "a link stands where a folder of results belongs: remove it, and the next run "
+                               "completes the switch"
+                             : strerror(errno),
             run->path);
     if (shown == FF_ERR_LIMIT)
         ff_notes_warning(notes,

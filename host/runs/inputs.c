@@ -108,6 +108,10 @@ static void add_held(ff_run_inputs *inputs, const char *role, const char *path, 
 void ff_run_inputs_scenario(ff_run_inputs *inputs, const char *path, const ff_scenario *scenario) {
     char full[FF_FILE_PATH];
     add_held(inputs, "scenario", path, scenario->held);
+    if (*scenario->site) {
+        ff_scenario_place(path, scenario->site, full);
+        add_held(inputs, "site", full, scenario->held);
+    }
     for (int i = 0; i < scenario->models; i++) {
         ff_scenario_place(path, scenario->model[i], full);
         add_held(inputs, "model", full, scenario->held);

@@ -20,6 +20,8 @@ bool ff__run_foreign(const char *folder, const ff_manifest *former, char name[FF
 bool ff__run_join(char path[FF_FILE_PATH], const char *folder, const char *name);
 /* Is the file, or a folder on the way to it from `folder`, a link. */
 bool ff__run_is_link(const char *folder, const char *file);
+/* Is a folder on the way to the file a link. */
+bool ff__run_leads_out(const char *folder, const char *file);
 /* SHA-256 of folder/file, no link. FF_ERR_IO with errno. */
 ff_status ff__run_hash(const char *folder, const char *file, char sha256[FF_SHA256_TEXT]);
 /* A manifest is a file like any other: what it names must lie in its folder. */

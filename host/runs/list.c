@@ -41,14 +41,17 @@ static bool is_linked(const char *name, const char *id) {
 static bool describe(ff_run_entry *e) {
     ff_manifest m;
     struct stat info;
+    errno = 0;
     const ff_status status = ff_manifest_read(e->path, &m);
     if (status == FF_ERR_MEMORY)
         return false;
+    e->error = status == FF_ERR_IO && errno != ENOENT && errno != ENOTDIR ? errno : 0;
     const char *state = ff_manifest_text(&m, "state");
     snprintf(e->state, sizeof e->state, "%s",
              ff__run_locked(e->path)              ? "running"
              : strncmp(e->id, "earlier-", 8) == 0 ? "earlier"
              : strcmp(state, "running") == 0      ? "incomplete" /* its process is gone */
+             : e->error                           ? "unreadable"
              : status != FF_OK || !*state         ? "incomplete"
                                                   : state);
     snprintf(e->command, sizeof e->command, "%s", ff_manifest_text(&m, "command"));
@@ -75,13 +78,19 @@ static int by_id(const void *a, const void *b) {
     return names ? names : earlier ? earlier : strcmp(x->id, y->id);
 }
 
+/* The names in a folder, as scandir(3). -1 with errno: it cannot be read; there being none is no failure. */
+static int names_in(const char *folder, struct dirent ***entry) {
+    errno = 0;
+    const int count = scandir(folder, entry, is_plain, alphasort);
+    return count >= 0 || (errno != ENOENT && errno != ENOTDIR) ? count : (*entry = NULL, 0);
+}
+
 static bool add_name(ff_run_list *list, const char *name) {
     char base[FF_FILE_PATH];
     struct dirent **entry;
     snprintf(base, sizeof base, FF_RUNS_ROOT "/%s", name);
-    errno = 0;
-    const int count = scandir(base, &entry, is_plain, alphasort);
-    bool good = count >= 0 || errno != ENOMEM;
+    const int count = names_in(base, &entry);
+    bool good = count >= 0;
     for (int i = 0; i < count; i++) {
         struct stat info;
         ff_run_entry e = {.linked = false};
@@ -96,6 +105,8 @@ static bool add_name(ff_run_list *list, const char *name) {
                 good = describe(&e);
                 list->entry[list->count++] = e;
             }
+            if (!good)
+                errno = ENOMEM;
         }
         free(entry[i]);
     }
@@ -113,9 +124,8 @@ ff_status ff_runs_list(const char *name, ff_run_list *list) {
         good = add_name(list, plain);
     } else {
         struct dirent **entry;
-        errno = 0;
-        const int count = scandir(FF_RUNS_ROOT, &entry, is_plain, alphasort);
-        good = count >= 0 || errno != ENOMEM;
+        const int count = names_in(FF_RUNS_ROOT, &entry);
+        good = count >= 0;
         for (int i = 0; i < count; i++) {
             good = good && add_name(list, entry[i]->d_name);
             free(entry[i]);
@@ -123,12 +133,14 @@ ff_status ff_runs_list(const char *name, ff_run_list *list) {
         if (count >= 0)
             free(entry);
     }
-    if (list->count)
+    const int error = errno;
+    if (good && list->count)
         qsort(list->entry, (size_t)list->count, sizeof *list->entry, by_id);
     if (good)
         return FF_OK;
     ff_runs_free(list);
-    return FF_ERR_MEMORY;
+    errno = error;
+    return error == ENOMEM ? FF_ERR_MEMORY : FF_ERR_IO;
 }
 
 void ff_runs_free(ff_run_list *list) {
@@ -147,6 +159,7 @@ static void follow(char path[FF_FILE_PATH]) {
 
 bool ff_runs_find(const char *word, char path[FF_FILE_PATH]) {
     struct stat info;
+    errno = 0;
     if (snprintf(path, FF_FILE_PATH, "%s", word) < FF_FILE_PATH && stat(path, &info) == 0 &&
         S_ISDIR(info.st_mode)) {
         for (size_t n = strlen(path); n > 1 && path[n - 1] == '/';
@@ -155,6 +168,7 @@ bool ff_runs_find(const char *word, char path[FF_FILE_PATH]) {
         follow(path);
         return true;
     }
+    const bool hidden = errno == EACCES;
     if (ff__run_join(path, FF_RUNS_ROOT, word) && strchr(word, '/') && stat(path, &info) == 0 &&
         S_ISDIR(info.st_mode))
         return true;
@@ -168,6 +182,7 @@ bool ff_runs_find(const char *word, char path[FF_FILE_PATH]) {
             found++;
         }
     ff_runs_free(&list);
+    errno = hidden ? EACCES : ENOENT;
     return found == 1;
 }
 
@@ -267,8 +282,9 @@ static void sweep(const char *name) {
 
 ff_status ff_runs_prune(const ff_runs_prune_config *config) {
     ff_run_list list;
-    if (ff_runs_list(config->name, &list) != FF_OK)
-        return FF_ERR_MEMORY;
+    const ff_status listed = ff_runs_list(config->name, &list);
+    if (listed != FF_OK)
+        return listed;
     uint64_t complete = 0;
     for (int i = list.count - 1; i >= 0; i--) { /* from the newest */
         const ff_run_entry *e = &list.entry[i];
@@ -276,6 +292,11 @@ ff_status ff_runs_prune(const ff_runs_prune_config *config) {
         if (last && !config->dry)
             sweep(e->name);
         complete = last ? 0 : complete;
+        if (e->error) { /* whole or not: it is not known */
+            if (config->failed)
+                config->failed(config->user, e, e->error);
+            continue;
+        }
         const bool cut = strcmp(e->state, "stopped") == 0 || strcmp(e->state, "incomplete") == 0;
         bool old = cut && config->incomplete;
         if (!cut && strcmp(e->state, "running") != 0)

@@ -6,7 +6,9 @@
 
 typedef struct ff_run_entry {
     char name[128], id[64], path[FF_FILE_PATH];
-    char state[16]; /* running, complete, stopped, incomplete; earlier: of a version without manifests */
+    char state[16]; /* running, complete, stopped, incomplete; earlier: of a version without manifests;
+                       unreadable */
+    int error;      /* errno: why its manifest cannot be read; it is not known what it is */
     char command[32], method[96], verdict[40], started[32];
     uint64_t bytes;
     bool linked; /* out/NAME shows it */
@@ -17,10 +19,12 @@ typedef struct ff_run_list {
     ff_run_entry *entry; /* by name, then from the oldest to the newest */
 } ff_run_list;
 
-/* Of one NAME as a scenario says it, or of all (NULL). FF_ERR_MEMORY. */
+/* Of one NAME as a scenario says it, or of all (NULL). FF_ERR_MEMORY; FF_ERR_IO with errno: a folder cannot
+ * be read, so that what is in it is not known. */
 ff_status ff_runs_list(const char *name, ff_run_list *list);
 void ff_runs_free(ff_run_list *list);
-/* The folder that a word means: a folder, NAME/ID, or an ID that only one run has. False: there is none. */
+/* The folder that a word means: a folder, NAME/ID, or an ID that only one run has. False: there
+ * is none (errno ENOENT), or it cannot be looked at. */
 bool ff_runs_find(const char *word, char path[FF_FILE_PATH]);
 
 typedef struct ff_runs_prune_config {
@@ -37,7 +41,7 @@ typedef struct ff_runs_prune_config {
     void *user;
 } ff_runs_prune_config;
 
-/* Removes older runs, never one that is linked or written. FF_ERR_MEMORY. */
+/* Removes older runs, never one that is linked or written. FF_ERR_MEMORY, FF_ERR_IO as for ff_runs_list. */
 ff_status ff_runs_prune(const ff_runs_prune_config *config);
 
 /* Something about two runs that is not the same, or about one that was checked. */

@@ -127,11 +127,23 @@ static bool is_in(const char *folder, const char *file) {
     return ff__run_join(path, folder, file) && lstat(path, &info) == 0;
 }
 
-/* With the folders that it needs, and without those that are empty then. */
+bool ff__run_leads_out(const char *folder, const char *file) {
+    char above[FF_FILE_PATH];
+    const char *slash = strrchr(file, '/');
+    snprintf(above, sizeof above, "%.*s", slash ? (int)(slash - file) : 0, file);
+    return slash && ff__run_is_link(folder, above);
+}
+
+/* With the folders that it needs, and without those that are empty then. Through no link: what it leads to is
+ * not ours. */
 static bool move_one(const char *from, const char *to, const char *file) {
     char a[FF_FILE_PATH], b[FF_FILE_PATH];
     if (!ff__run_join(a, from, file) || !ff__run_join(b, to, file))
         return false;
+    if (ff__run_leads_out(from, file) || ff__run_leads_out(to, file)) {
+        errno = ELOOP;
+        return false;
+    }
     for (char *c = b + strlen(to) + 1; (c = strchr(c, '/')); c++) {
         *c = 0;
         if (mkdir(b, 0777) != 0 && errno != EEXIST)
@@ -162,7 +174,7 @@ static bool give_back(void *user, const char *file) {
     return move_one(s->aside, s->folder, file);
 }
 
-/* Undoes it. False: it cannot be. */
+/* Undoes it. False: it failed. */
 static bool put_back(switching *s) {
     bool good = is_in(s->from, FF_RUN_MANIFEST) || move_one(s->folder, s->from, FF_RUN_MANIFEST);
     for (const ff_node *n = s->fresh ? s->fresh->child : NULL; n; n = n->next)

@@ -24,11 +24,13 @@
     X(MISSED, MISSED, "telegrams missed in a row", missed)
 
 /* X(code, name, text, unit, field, limit): with limits that no scenario gives; `field` is of
- * ff_safety_body_in. A joint trips by JOINT when the arm has no solution inside its ranges. */
+ * ff_safety_body_in. A joint trips by JOINT when the arm has no solution inside its ranges; how long a robot
+ * may be silent is an option of the run, whose default stands here. */
 #define FF_LEVELS_FIXED(X)                                                          \
     X(FROZEN, FROZEN, "same readings in a row", "records", same, FF_SAFETY_SAME)    \
     X(CLIPPED, CLIPPED, "cycles off the command", "cycles", apart, FF_SAFETY_APART) \
-    X(JOINT, JOINT, "joint nearest its end, share of its range", "", joint, 1.0)
+    X(JOINT, JOINT, "joint nearest its end, share of its range", "", joint, 1.0)    \
+    X(SILENT, SILENT, "robot's silence", "s", silence, FF_SAFETY_SILENCE)
 
 typedef enum ff_level_name {
 #define FF_LEVEL_ENUM(name, trip, text, field) FF_LEVEL_##name,

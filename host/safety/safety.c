@@ -4,11 +4,14 @@
 
 #define RETREAT_SPEED 0.010 /* [m/s] */
 #define RETREAT_EXTRA 0.001 /* [m] */
-#define RETREAT_MOST 0.005  /* [m] with what a stop in the middle of it goes on by: */
+#define RETREAT_MOST 0.005  /* [m] with what a stop in the middle of it still moves by: */
 #define RETREAT_SPARE 2.0   /* [cycles] at its speed; a stop begins from means, half a cycle old */
 #define RETREAT_LEAST 1e-9  /* [m] less is not worth a step */
 #define RETREAT_PACE 0.8    /* of the stop's acceleration and jerk */
 #define RETREAT_GROWS 1.2   /* of the force at its begin: the wrong direction */
+#define RETREAT_LONGEST 2.0 /* [s] of all of it, with what it stands meanwhile */
+#define RETREAT_BLIND 5     /* [cycles] that it continues without a valid record: 0.2 mm at 4 ms */
+#define RECORD_WAIT 0.5     /* [s] at rest for a valid record, before nobody knows whether something pushes */
 #define SETTLE 0.1          /* [s] and what a robot at rest may move by in it: */
 #define STILL_MOVES 2e-6    /* [m] twenty of the wire's last decimals */
 #define STILL_TURNS 2e-5    /* [rad] ten of them */
@@ -78,6 +81,7 @@ const char *ff_stop_text(ff_stop_why why) {
         "in contact, but no stiffness is known: the robot holds",
         "a grasp may be closed: the robot holds",
         "the robot has retreated as far as it may, and is still in contact: it holds",
+        "in contact, but the robot does not follow its retreat: it holds; see its drives and brakes",
         "the robot has not come to rest within 60 s: stop_acceleration, acceleration or jerk is too small",
     };
     return (unsigned)why < sizeof text / sizeof *text ? text[why] : "?";
@@ -85,7 +89,7 @@ const char *ff_stop_text(ff_stop_why why) {
 
 /* A robot that lags is seen for half a period, or for the time in which it creeps: else it may only turn. */
 static double settle_time(const ff_robot_config *robot) {
-    if (robot->kind != FF_ROBOT_LAG)
+    if (!ff_robot_lags(robot))
         return SETTLE;
     return fmax(SETTLE, fmax(0.5, robot->damping / FF_PI) / robot->frequency);
 }
@@ -94,7 +98,7 @@ static double settle_time(const ff_robot_config *robot) {
  * beyond its command by at most a times the integral of the impulse response's size, 1/w^2, for z < 1 times
  * coth(pi z / (2 sqrt(1 - z^2))). [s2] */
 static double swing_of(const ff_robot_config *robot) {
-    if (robot->kind != FF_ROBOT_LAG)
+    if (!ff_robot_lags(robot))
         return 0.0;
     const double w = 2.0 * FF_PI * robot->frequency, z = robot->damping;
     const double more = z < 1.0 ? 1.0 / tanh(0.5 * FF_PI * z / sqrt(1.0 - z * z)) : 1.0;
@@ -380,10 +384,15 @@ static void look_at_rest(ff_stop_state *state, const ff_stop_in *in) {
 
 void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state, const ff_stop_in *in) {
     const double T = config->cycle, push = ff_vec3_norm(in->force);
-    const bool pushed = in->force_valid && push > config->contact[body];
     if (state->done)
         return;
     state->taken += T;
+    state->retreated += state->retreats ? T : 0.0;
+    state->blind = in->force_valid ? 0 : state->blind + 1;
+    state->waited = in->force_valid ? 0.0 : state->waited;
+    const bool recent =
+                   !state->distrusted && state->blind <= RETREAT_BLIND, /* else the last one counts not */
+        pushed = push > config->contact[body], in_time = state->retreated <= RETREAT_LONGEST;
     if (state->taken > FF_STOP_LONGEST) {
         state->goes = false;
         finish(state, FF_STOP_UNFINISHED);
@@ -392,21 +401,26 @@ void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state
     if (state->goes)
         wait_for_robot(state, in->at.p);
     state->at = in->at.p;
-    state->goes = state->goes && pushed && retreat(config, body, state, push);
+    state->goes =
+        state->goes && !state->held && recent && pushed && in_time && retreat(config, body, state, push);
     if (state->goes)
         return;
     /* the robot rests a delay after its command: before that its force does not say how deep it will stand.
-     * Nor does it while it retreats: damping may hide what is left of the contact, a sample may be lost */
+     * Nor does it while it retreats: damping may hide what is left of the contact, records may be lost */
     look_at_rest(state, in);
     if ((double)state->rested * T < config->delay[body] + 3.0 * T ||
         (double)state->still * T < config->settle[body] + 2.0 * T)
         return;
     if (state->grasped)
         finish(state, FF_STOP_GRASPED);
-    else if (!in->force_valid)
-        finish(state, FF_STOP_NO_FORCE);
-    else if (!pushed)
+    else if (!in->force_valid) { /* the next one is waited for */
+        state->waited += T;
+        if (state->distrusted || state->waited > RECORD_WAIT)
+            finish(state, FF_STOP_NO_FORCE);
+    } else if (!pushed)
         finish(state, state->retreats ? FF_STOP_RETREATED : FF_STOP_FREE);
+    else if (state->held)
+        finish(state, FF_STOP_HELD);
     else if (!(config->stiffness[body] > 0.0))
         finish(state, FF_STOP_NO_STIFFNESS);
     else {
@@ -416,12 +430,12 @@ void ff_stop_step(const ff_safety_config *config, int body, ff_stop_state *state
             state->left = fmin(push / config->stiffness[body] + RETREAT_EXTRA,
                                RETREAT_MOST - RETREAT_SPARE * RETREAT_SPEED * T);
             state->push = push;
-        } else /* what the robot went on by when it was stopped */
+        } else /* what the robot still moved by when it was stopped */
             state->left -= ff_vec3_norm(ff_vec3_sub(in->at.p, state->target.T.p));
         state->target = (ff_setpoint){in->at, ff_twist_zero()};
         state->pace = (ff_limiter_axis){0};
         state->rested = 0;
-        state->goes = retreat(config, body, state, push);
+        state->goes = in_time && retreat(config, body, state, push);
         if (!state->goes)
             finish(state, FF_STOP_STILL_PUSHED);
     }

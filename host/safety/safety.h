@@ -43,11 +43,11 @@
     X(NO_GO, "", "this delay, contact and speed are not safe together", "shorten the delay, soften the contact or start slower") \
     X(PUSH, "", "the sensor's axes are not as the scenario says", "see its mount, its cable and the keys of sensor") \
     X(WEIGHT, "", "the mock-up's weight could not be identified", "see gravity, the mock-up's mass and what touches it") \
-    X(ZERO, "N", "the reading at rest has changed since the check", "see what touches the mock-up, then check again") \
+    X(ZERO, "N or N m", "the reading at rest has changed since the check", "see what touches the mock-up, then check again") \
     X(DELAY, "cycles", "the robot's delay is not the scenario's", "correct robot.delay, then check again") \
     X(AXIS, "deg/s", "an axis would have to be faster than it can", "start slower, or away from where the arm is stretched") \
     X(RESTART, "cycles", "the controller's program has begun again", "start from the check") \
-    X(STANDS, "m", "the robot stands still against a moving command", "see its drives and override") \
+    X(STANDS, "m or rad", "the robot stands still against a moving command", "see its drives and override") \
     X(LATE, "cycles", "the controller calls our answers late", "see the computer and the network") \
     X(LAG, "m", "the limits keep the robot behind the satellite", "widen them or slow the motion") \
     X(METHOD, "", "the method has failed", "see its settings, or change the method") \
@@ -115,6 +115,9 @@ enum {
     FF_SAFETY_APART = 9, /* [cycles] off its command before the correction counts as clipped */
 };
 
+/* [s] without a telegram until a robot counts as silent, unless the run's options say otherwise. */
+#define FF_SAFETY_SILENCE 0.1
+
 typedef struct ff_safety_body_in {
     ff_setpoint measured;
     ff_setpoint command; /* of the last cycle: what the output stage is asked for */
@@ -131,10 +134,11 @@ typedef struct ff_safety_body_in {
     bool boxed;          /* its box is what holds it back */
     bool clipped;
     double clipped_by, clipped_limit; /* [mm or deg] */
-    double jump;  /* [N] of a record since the last sample, off this one's and the last one's */
-    double same;  /* [records] in a row equal to the last, of a sensor that was seen to be noisy */
-    double apart; /* [cycles] in a row that the robot is off all its recent commands */
-    double joint; /* the commanded joint nearest to an end of its range: 0 in the middle, 1 at the end */
+    double jump;    /* [N] of a record since the last sample, off this one's and the last one's */
+    double same;    /* [records] in a row equal to the last, of a sensor that was seen to be noisy */
+    double apart;   /* [cycles] in a row that the robot is off all its recent commands */
+    double joint;   /* the commanded joint nearest to an end of its range: 0 in the middle, 1 at the end */
+    double silence; /* [s] without a telegram before this one */
 } ff_safety_body_in;
 
 typedef struct ff_safety_in {
@@ -195,6 +199,7 @@ typedef enum ff_stop_why {
     FF_STOP_NO_STIFFNESS, /* or how far */
     FF_STOP_GRASPED,      /* a closed grasp is not pulled at */
     FF_STOP_STILL_PUSHED, /* retreated as far as it may: what is touched is softer than the scenario says */
+    FF_STOP_HELD,         /* it does not follow its retreat: its drives or brakes hold it */
     FF_STOP_UNFINISHED    /* not at rest after FF_STOP_LONGEST */
 } ff_stop_why;
 
@@ -205,6 +210,8 @@ const char *ff_stop_text(ff_stop_why why); /* what the stop came to, a sentence 
 typedef struct ff_stop_state {
     bool started, retreats, done;
     bool grasped;    /* set by the caller: hold */
+    bool distrusted; /* set by the caller: the sensor is why the run ended, no record is waited for */
+    bool held;       /* set by the caller: the robot does not follow its retreat, there is no other */
     ff_stop_why why; /* once done */
     bool goes;       /* in this cycle: `target` is where to; else the robot shall come to rest or stand */
     ff_setpoint target;
@@ -218,6 +225,9 @@ typedef struct ff_stop_state {
     unsigned still;       /* [cycles] that the robot itself is: within 2 um and 20 urad of `stands` */
     ff_pose stands;       /* measured when it began to be */
     double taken;         /* [s] since the stop began */
+    double retreated;     /* [s] since the retreat began */
+    double waited;        /* [s] at rest for a valid record */
+    unsigned blind;       /* [cycles] since the last one */
 } ff_stop_state;
 
 typedef struct ff_stop_in {

@@ -272,6 +272,18 @@ static bool check_contact_wrench(ff_reader *r, const ff_node *root) {
         ff_scheme_name(s->integrate.scheme));
 }
 
+/* Where the robots are is known in the inertial frame alone, and a gripper only to its arm. */
+static bool check_virtual(ff_reader *r, const ff_node *root) {
+    const ff_scenario *s = r->scenario;
+    const ff_node *contacts = ff_node_find(root, "contacts"), *item = contacts ? contacts->child : NULL;
+    for (int c = 0; c < s->contacts && item; c++, item = item->next)
+        if (s->contact[c].is_virtual && (s->frame == FF_FRAME_RELATIVE || ff_scenario_servicer(s) >= 0))
+            return ff_reader_fail(r, ff_node_find(item, "source")->place,
+                                  "source 'virtual' does not go with %s, allowed: real",
+                                  s->frame == FF_FRAME_RELATIVE ? "frame: relative" : "an arm");
+    return true;
+}
+
 static void settle_nominal(ff_scenario *s) {
     if (s->nominal != FF_NOMINAL_SATELLITE)
         for (int i = s->satellites - 1; i >= 0; i--)
@@ -325,8 +337,9 @@ bool ff__read_scenario(ff_reader *r, const ff_node *root, const char *method) {
     warn_start(r, root);
     settle_nominal(s);
     const bool form = check_form(r, root), rule = (form || all) && check_contact_wrench(r, root),
-               servicer = (rule || all) && check_servicer(r, root);
-    if (!form || !rule || !servicer)
+               servicer = (rule || all) && check_servicer(r, root),
+               source = (servicer || all) && check_virtual(r, root);
+    if (!form || !rule || !servicer || !source)
         return false;
     if (!ff_node_find(ff_node_find(root, "passive"), "reading"))
         s->integrate.passive_printed =

@@ -5,7 +5,7 @@
 #include "text/message.h"
 
 int ff_device_section_create(ff_device_kind kind, const ff_key *shared, int count, size_t offset,
-                             ff_device_section *section) {
+                             const ff_section *arm, ff_device_section *section) {
     const bool robots = kind == FF_DEVICE_ROBOT;
     const char *name;
     for (int i = 0; i < FF_DEVICE_WORDS - 1 && (name = robots ? ff_robot_name(i) : ff_sensor_name(i)); i++)
@@ -23,6 +23,10 @@ int ff_device_section_create(ff_device_kind kind, const ff_key *shared, int coun
             ff_setting_key(setting, setting->name, key, section->range[keys], sizeof section->range[keys]);
             key->offset += offset;
             key->kinds = 1u << (unsigned)(n + (robots ? (int)FF_ROBOT_DEVICE : (int)FF_SENSOR_DEVICE));
+            if (setting->choice == ff_arm_names) {
+                key->type = FF_TYPE_ROBOT_ARM;
+                key->section = arm;
+            }
             key->own = true;
             key->preset = false;
             keys++;

@@ -16,8 +16,9 @@ typedef struct ff_device_section {
 } ff_device_section;
 
 /* The keys that all kinds share, the first of them `kind`, then those of each device at `offset`; returns how
- * many. *section must not move afterwards. */
+ * many. `arm`: keys of one that is not built in.
+ * *section must not move afterwards. */
 int ff_device_section_create(ff_device_kind kind, const ff_key *shared, int count, size_t offset,
-                             ff_device_section *section);
+                             const ff_section *arm, ff_device_section *section);
 
 #endif

@@ -17,7 +17,9 @@ bool ff__read_links(ff_reader *r, const ff_node *node, const ff_key *key, ff_ser
 bool ff__read_satellites(ff_reader *r, const ff_node *node, const ff_key *key);
 
 /* models.c */
+bool ff__read_site(ff_reader *r, const ff_node *node);
 bool ff__read_mesh(ff_reader *r, const ff_node *node, char *path);
+bool ff__read_robot_arm(ff_reader *r, const ff_node *node, const ff_key *key, void *at);
 bool ff__read_arm_model(ff_reader *r, const ff_node *node, ff_servicer_arm *arm);
 bool ff__read_chain_model(ff_reader *r, const ff_node *node, ff_emulate_arm *arm);
 bool ff__read_drives(ff_reader *r, const ff_node *node, const ff_key *key, ff_emulate_arm *arm);
@@ -40,7 +42,12 @@ bool ff__check_emulation(ff_reader *r, const ff_node *root);
 /* checks.c */
 bool ff__read_scenario(ff_reader *r, const ff_node *root, const char *method);
 
-/* scenario.c */
-ff_status ff__apply_sets(ff_reader *r, const ff_scenario_options *options, ff_tree_error *error);
+/* scenario.c: text -> the reader's tree, with its site and the values of --set */
+ff_status ff__read_tree(ff_reader *r, const char *text, size_t length, ff_tree_error *error);
+
+/* site.c: what the site that the tree names says, under what stands there; the name, as the scenario would
+ * write it, of a file that a node names from its own file's folder */
+ff_status ff__lay_site(ff_reader *r, ff_tree_error *error);
+void ff__beside(const ff_reader *r, const ff_node *node, const char *name, char *full, size_t size);
 
 #endif

@@ -246,7 +246,7 @@ static void set_geometry(const ff_scenario *scenario, ff_world *world) {
 /* What methods may know of the robots: delay, lag and limit. */
 static void set_robot(const ff_robot_config *robot, ff_world_body *body) {
     body->delay = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay;
-    if (robot->kind == FF_ROBOT_LAG) /* a ramp is followed 2 z/w late */
+    if (ff_robot_lags(robot)) /* a ramp is followed 2 z/w late */
         body->lag = 2.0 * robot->damping / (2.0 * FF_PI * robot->frequency);
     body->acceleration =
         robot->kind == FF_ROBOT_LIMITED && isfinite(robot->acceleration) ? robot->acceleration : 0.0;
@@ -363,6 +363,8 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
         }
         world->torque_noise = fmax(world->torque_noise, satellite->sensor.torque_noise);
         world->skew = fmax(world->skew, satellite->sensor.delay);
+        world->pose_noise = fmax(world->pose_noise, satellite->robot.pose_noise);
+        world->velocity_noise = fmax(world->velocity_noise, satellite->robot.velocity_noise);
         if (satellite->sensor.kind == FF_SENSOR_NOISY && isfinite(satellite->sensor.bandwidth))
             world->sensor_lag = fmax(world->sensor_lag, 1.0 / (2.0 * FF_PI * satellite->sensor.bandwidth));
         world->offset |= satellite->sensor.kind == FF_SENSOR_NOISY;

@@ -153,6 +153,17 @@ const ff_method *ff_scenario_take_method(ff_scenario *scenario, const ff_catalog
     return method;
 }
 
+bool ff_scenario_bring_method(ff_scenario *scenario, const ff_method_library *library, const void *settings,
+                              size_t bytes) {
+    if (scenario->setups == FF_MAX_METHODS || bytes > FF_METHOD_SETTING_BYTES)
+        return false;
+    const ff_node none = {.kind = FF_NODE_MAP};
+    add_setup(scenario, library->method, library, &none);
+    memcpy(scenario->setup[scenario->setups - 1].setting.bytes, settings, bytes);
+    scenario->method = library->method;
+    return true;
+}
+
 /* A library that stays closed: is it there. */
 static bool find_closed(ff_reader *r, const ff_node *node, const char *method) {
     struct stat s;
@@ -184,7 +195,7 @@ bool ff__start_methods(ff_reader *r, const ff_node *root, const char *method) {
         node = *given;
     if (method) {
         snprintf(r->argument, sizeof r->argument, "--method %s", ff_show(method).text);
-        node = (ff_node){.kind = FF_NODE_SCALAR, .text = method, .place = {1, 1, r->argument}};
+        node = (ff_node){.kind = FF_NODE_SCALAR, .text = method, .place = {1, 1, r->argument, NULL}};
     }
     const ff_catalog *catalog = r->options ? r->options->catalog : NULL;
     if (method && given && given->kind == FF_NODE_SCALAR && is_path(given->text) && catalog && catalog->open)

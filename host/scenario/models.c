@@ -1,4 +1,4 @@
-/* Files that a scenario names: URDF arms, meshes. */
+/* Files that a scenario names: URDF arms, meshes, its site. */
 #include "scenario/internal.h"
 #include "scenario/mesh.h"
 #include "scenario/urdf.h"
@@ -11,6 +11,7 @@
 struct ff_tree_model_file {
     struct ff_tree_model_file *next;
     const char *name, *path; /* as the scenario says it; as it is opened */
+    bool frames;             /* read for its frames alone */
     ff_urdf urdf;
 };
 
@@ -22,27 +23,45 @@ static void note_model(ff_scenario *s, const char *name) {
         snprintf(s->model[s->models++], FF_NAME_SIZE, "%s", name);
 }
 
+/* The name of a file, from the scenario's folder; one that a site names is looked for beside the site. */
+static bool read_file_name(ff_reader *r, const ff_node *node, const char *what, char name[FF_NAME_SIZE]) {
+    char own[FF_NAME_SIZE], full[2 * FF_FILE_PATH];
+    if (!ff_reader_text(r, node, what, own, sizeof own))
+        return false;
+    ff__beside(r, node, own, full, sizeof full);
+    if (strlen(full) >= FF_NAME_SIZE)
+        return ff_reader_fail(r, node->place, "the path '%s' is too long, allowed: %d bytes",
+                              ff_show(full).text, FF_NAME_SIZE - 1);
+    memcpy(name, full, strlen(full) + 1);
+    return true;
+}
+
+/* Its keys were laid into the tree before; here its name is kept, as an input of the run. */
+bool ff__read_site(ff_reader *r, const ff_node *node) {
+    return ff_reader_text(r, node, "site", r->scenario->site, FF_NAME_SIZE);
+}
+
 /* From the disk, or from where the options say. */
-static ff_status load_model(const ff_reader *r, const char *name, const char *path, ff_urdf *urdf, char *text,
-                            size_t size) {
+static ff_status load_model(const ff_reader *r, const char *name, const char *path, bool frames,
+                            ff_urdf *urdf, char *text, size_t size) {
     const char *bytes;
     size_t length;
     if (!r->options || !r->options->file)
-        return ff_urdf_load(r->options ? r->options->held : NULL, path, urdf, text, size);
+        return ff_urdf_load(r->options ? r->options->held : NULL, path, frames, urdf, text, size);
     if (r->options->file(r->options->file_self, name, &bytes, &length))
-        return ff_urdf_parse(name, bytes, length, urdf, text, size);
+        return ff_urdf_parse(name, bytes, length, frames, urdf, text, size);
     snprintf(text, size, "it is not in the log");
     return FF_ERR_IO;
 }
 
 /* NULL after fail. Relative names start from the scenario's folder. */
-static const struct ff_tree_model_file *read_model(ff_reader *r, const ff_node *node) {
+static const struct ff_tree_model_file *read_model(ff_reader *r, const ff_node *node, bool frames) {
     char name[FF_NAME_SIZE], text[400];
-    if (!ff_reader_text(r, node, "model", name, FF_NAME_SIZE))
+    if (!read_file_name(r, node, "model", name))
         return NULL;
     note_model(r->scenario, name);
     for (const struct ff_tree_model_file *m = r->tree->models; m; m = m->next)
-        if (strcmp(m->name, name) == 0)
+        if (strcmp(m->name, name) == 0 && m->frames == frames)
             return m;
     const char *slash = name[0] == '/' ? NULL : strrchr(r->label, '/');
     const size_t folder = slash ? (size_t)(slash - r->label) + 1 : 0, length = strlen(name);
@@ -54,7 +73,7 @@ static const struct ff_tree_model_file *read_model(ff_reader *r, const ff_node *
     }
     memcpy(path, r->label, folder);
     memcpy(path + folder, name, length + 1);
-    const ff_status status = load_model(r, name, path, &m->urdf, text, sizeof text);
+    const ff_status status = load_model(r, name, path, frames, &m->urdf, text, sizeof text);
     if (status == FF_ERR_IO)
         ff_reader_fail(r, node->place,
                        "model '%s' cannot be read: %s, allowed: a URDF file, from the scenario's folder",
@@ -64,6 +83,7 @@ static const struct ff_tree_model_file *read_model(ff_reader *r, const ff_node *
     if (status != FF_OK)
         return NULL;
     m->path = path;
+    m->frames = frames;
     m->name = path + folder;
     m->next = r->tree->models;
     r->tree->models = m;
@@ -74,7 +94,7 @@ static const struct ff_tree_model_file *read_model(ff_reader *r, const ff_node *
  * the disk, and does without where it is gone. */
 bool ff__read_mesh(ff_reader *r, const ff_node *node, char *path) {
     char name[FF_NAME_SIZE], text[128];
-    if (!ff_reader_text(r, node, "file", name, FF_NAME_SIZE))
+    if (!read_file_name(r, node, "file", name))
         return false;
     const char *slash = name[0] == '/' ? NULL : strrchr(r->label, '/');
     const size_t folder = slash ? (size_t)(slash - r->label) + 1 : 0, length = strlen(name);
@@ -96,8 +116,70 @@ bool ff__read_mesh(ff_reader *r, const ff_node *node, char *path) {
     return true;
 }
 
+/* `ready`: a list in place of the middle of the ranges. */
+static bool read_ready(ff_reader *r, const ff_node *node, const ff_key *key, ff_arm_config *arm) {
+    if (!node)
+        return true;
+    if (node->kind != FF_NODE_LIST || node->count != arm->axes)
+        return ff_reader_fail(r, node->place, "ready must be a list of %d, allowed: one angle for each joint",
+                              arm->axes);
+    if (!ff_reader_numbers(r, node, key, arm->axes, arm->ready))
+        return false;
+    for (int i = 0; i < arm->axes; i++)
+        if (!(arm->ready[i] >= arm->lower[i] && arm->ready[i] <= arm->upper[i]))
+            return ff_reader_fail(r, node->place, "ready: joint %d is at %.9g, allowed: %.9g to %.9g [rad]",
+                                  i + 1, arm->ready[i], arm->lower[i], arm->upper[i]);
+    return true;
+}
+
+/* An arm by its name, or by its URDF file. */
+bool ff__read_robot_arm(ff_reader *r, const ff_node *node, const ff_key *key, void *at) {
+    ff_satellite *satellite = (ff_satellite *)((char *)at - offsetof(ff_satellite, robot.device.arm));
+    ff_device_settings *settings = (ff_device_settings *)((char *)at - offsetof(ff_device_settings, arm));
+    struct {
+        char model[FF_NAME_SIZE], tip[FF_NAME_SIZE], base[FF_NAME_SIZE];
+    } names = {"", "", ""};
+    settings->own = false;
+    if (node->kind == FF_NODE_SCALAR) {
+        int word = 0;
+        ff_arm_config arm;
+        if (!ff_reader_word(r, node, key, &word))
+            return false;
+        ff_arm_default((ff_arm_kind)word, &arm);
+        settings->arm = (ff_arm_kind)word;
+        return arm.axes == 6 ||
+               ff_reader_fail(r, node->place, "arm '%s' has %d axes, allowed with this kind: six", node->text,
+                              arm.axes);
+    }
+    if (node->kind != FF_NODE_MAP)
+        return ff_reader_fail(
+            r, node->place,
+            "arm must be a name or a map, not %s, allowed: kr120, ..., or {model: FILE.urdf, "
+            "tip: LINK}",
+            ff_node_kind_text(node));
+    if (!ff__read_below(r, node, key, &names))
+        return false;
+    const ff_node *model = ff_node_find(node, "model");
+    const struct ff_tree_model_file *file = read_model(r, model, true);
+    char text[400];
+    if (!file)
+        return false;
+    if (ff_urdf_arm(file->path, &file->urdf, names.base, names.tip, &satellite->own_arm, text, sizeof text) !=
+        FF_OK) {
+        if (r->message && r->size)
+            snprintf(r->message, r->size, "%s", text);
+        return false;
+    }
+    settings->own = true;
+    if (satellite->own_arm.axes != 6)
+        return ff_reader_fail(r, model->place, "the model has %d axes, allowed with this kind: six",
+                              satellite->own_arm.axes);
+    return read_ready(r, ff_node_find(node, "ready"), ff__find_key(key->section, "ready"),
+                      &satellite->own_arm);
+}
+
 bool ff__read_arm_model(ff_reader *r, const ff_node *node, ff_servicer_arm *arm) {
-    const struct ff_tree_model_file *file = read_model(r, node);
+    const struct ff_tree_model_file *file = read_model(r, node, false);
     if (!file)
         return false;
     const ff_refusal to = {file->path, r->message, r->size};
@@ -124,7 +206,7 @@ bool ff__read_arm_model(ff_reader *r, const ff_node *node, ff_servicer_arm *arm)
 }
 
 bool ff__read_chain_model(ff_reader *r, const ff_node *node, ff_emulate_arm *arm) {
-    const struct ff_tree_model_file *file = read_model(r, node);
+    const struct ff_tree_model_file *file = read_model(r, node, false);
     char text[400];
     ff_urdf chain;
     ff_pose tip;
@@ -184,7 +266,7 @@ bool ff__read_drives(ff_reader *r, const ff_node *node, const ff_key *key, ff_em
 /* Start angles inside the limits of the file. */
 bool ff__check_starts(ff_reader *r, const ff_node *section, const ff_emulate_arm *arm) {
     const ff_node *model = ff_node_find(section, "model");
-    const struct ff_tree_model_file *file = model ? read_model(r, model) : NULL;
+    const struct ff_tree_model_file *file = model ? read_model(r, model, false) : NULL;
     if (!file)
         return !model;
     int joint = 0;

@@ -12,7 +12,8 @@
 
 static size_t put_place(char *text, size_t size, const char *label, ff_place place) {
     const int n = place.argument ? snprintf(text, size, "%s: ", place.argument)
-                                 : snprintf(text, size, "%s:%d:%d: ", label, place.line, place.column);
+                                 : snprintf(text, size, "%s:%d:%d: ", place.file ? place.file : label,
+                                            place.line, place.column);
     const size_t used = n < 0 ? 0 : (size_t)n;
     return used < size ? used : size - 1;
 }
@@ -88,12 +89,14 @@ static int distance(const char *a, const char *b, int limit) {
     return row[n % 3][m];
 }
 
-/* Close is: two edits at most, and fewer than half of the letters; the dashes of an option are none. */
+/* Close is: two edits at most, and fewer than half of the letters; the dashes of an option are none. The same
+ * name is no other one (a file that is there and cannot be read). */
 void ff_guess_add(ff_guess *g, const char *candidate) {
     enum { EDITS = 2 };
     const char *wrong = g->wrong + strspn(g->wrong, "-"), *right = candidate + strspn(candidate, "-");
     const int d = distance(wrong, right, EDITS);
-    if (d <= EDITS && 2 * d < (int)strlen(wrong) && (!g->best || d < g->distance)) {
+    if (strcmp(g->wrong, candidate) != 0 && d <= EDITS && 2 * d < (int)strlen(wrong) &&
+        (!g->best || d < g->distance)) {
         g->best = candidate;
         g->distance = d;
     }
@@ -291,7 +294,6 @@ bool ff_reader_direction(ff_reader *r, const ff_node *node, const ff_key *key, f
  * the fixed x, y, z; {quaternion: [...]}: as without the map. */
 static bool read_attitude(ff_reader *r, const ff_node *map, const ff_key *key, ff_quat *value) {
     const ff_node *form = map->child;
-    double a[3];
     if (map->count != 1)
         return ff_reader_fail(r, map->place, "%s has %d forms, allowed: one of quaternion, abc_deg, rpy",
                               key->key, map->count);
@@ -305,7 +307,12 @@ static bool read_attitude(ff_reader *r, const ff_node *map, const ff_key *key, f
         static const char *const forms[] = {"quaternion", "abc_deg", "rpy", NULL};
         return ff_reader_keys(r, map, key->key, forms);
     }
-    if (!ff_reader_numbers(r, form, &named, 3, a))
+    return ff_reader_angles(r, form, &named, degrees, value);
+}
+
+bool ff_reader_angles(ff_reader *r, const ff_node *node, const ff_key *key, bool degrees, ff_quat *value) {
+    double a[3];
+    if (!ff_reader_numbers(r, node, key, 3, a))
         return false;
     *value = degrees ? ff_quat_from_abc(a[0] * FF_PI / 180.0, a[1] * FF_PI / 180.0, a[2] * FF_PI / 180.0)
                      : ff_quat_from_abc(a[2], a[1], a[0]);
@@ -376,7 +383,7 @@ static ff_shown nearest_file(const char *path) {
 }
 
 ff_status ff_reader_file(ff_reader *r, ff_held *held, const char *path, const ff_held_file **file) {
-    const ff_place start = {1, 1, NULL};
+    const ff_place start = {1, 1, NULL, NULL};
     char why[200] = "";
     size_t length;
     const ff_status status = ff_held_read(held, path, FF_TREE_BYTES, file, &length, why, sizeof why);

@@ -63,6 +63,8 @@ bool ff_reader_integer(ff_reader *r, const ff_node *node, const ff_key *key, uin
 bool ff_reader_word(ff_reader *r, const ff_node *node, const ff_key *key, int *value);
 bool ff_reader_direction(ff_reader *r, const ff_node *node, const ff_key *key, ff_vec3 *value);
 bool ff_reader_quaternion(ff_reader *r, const ff_node *node, const ff_key *key, ff_quat *value);
+/* KUKA's A, B, C in degrees, or roll, pitch, yaw in radians. */
+bool ff_reader_angles(ff_reader *r, const ff_node *node, const ff_key *key, bool degrees, ff_quat *value);
 bool ff_reader_inertia(ff_reader *r, const ff_node *node, const ff_key *key, ff_mat3 *value);
 bool ff_reader_half_widths(ff_reader *r, const ff_node *node, const ff_key *key, ff_vec3 *value);
 /* A whole number from `least` on, up to 9e15; 1e4 is one. */

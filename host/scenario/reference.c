@@ -133,6 +133,33 @@ static void put_section(FILE *file, const ff_section *section, const ff_section 
             put_section(file, section->key[i].section, seen, count);
 }
 
+static const char site[] =
+    "\n## Site\n\n"
+    "`site: lab.yaml` keeps the laboratory apart from the experiment. The file has the same keys; what the "
+    "scenario "
+    "says stands, and maps are merged key by key. Where both name a `kind` and the two differ, the "
+    "scenario's map "
+    "replaces the site's whole. Lists are not merged. Mistakes name the site's own file and line; `--set` "
+    "comes last. "
+    "Beside a scenario's keys a site has\n\n"
+    "| key | is |\n|---|---|\n"
+    "| `robots`, `sensors` | maps from a name to a robot or sensor. A satellite takes one by `robot: NAME`, "
+    "by "
+    "`robot: {site: NAME, delay: 0.05}` with keys of its own, or, where it names none, the one that has its "
+    "own name |\n"
+    "| `safety`, `limits` | of every satellite, as far as it has none of its own |\n"
+    "| `satellites` | by name; those that the scenario does not have are left out |\n\n"
+    "Files that a site names are looked for in its own folder. The site is an input of the run: its hash "
+    "stands in the "
+    "manifest, its text in log.mcap. A site cannot name another one.\n\n"
+    "```yaml\n"
+    "# lab.yaml\n"
+    "robots: {left: {kind: kuka-rsi, delay: 0.04}, right: {kind: kuka-rsi, delay: 0.04}}\n"
+    "sensors: {left: {kind: ati-rdt}}\n"
+    "safety: cautious\n"
+    "facility: {gravity: [0, 0, -9.81]}\n"
+    "```\n";
+
 static void put_methods(FILE *file) {
     fputs("\nMethods of this version:", file);
     fputs(" `ideal`", file);
@@ -149,6 +176,7 @@ ff_status ff_scenario_write_reference(const char *path) {
         return FF_ERR_IO;
     fputs(introduction, file);
     put_methods(file);
+    fputs(site, file);
     put_section(file, ff_schema_top(), seen, &count);
     const bool bad = ferror(file) != 0;
     return fclose(file) != 0 || bad ? FF_ERR_IO : FF_OK;

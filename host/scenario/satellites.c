@@ -252,6 +252,11 @@ static bool read_satellite(ff_reader *r, const ff_node *node, const ff_section *
         return false;
     if (!read_servicer(r, node, section, satellite))
         return false;
+    if (satellite->robot.kind >= FF_ROBOT_DEVICE && satellite->robot.device.lookahead > 0.0) {
+        /* smoothed over that time: critically damped, a ramp is followed so much later */
+        satellite->robot.damping = 1.0;
+        satellite->robot.frequency = 1.0 / (FF_PI * satellite->robot.device.lookahead);
+    }
     satellite->robot.rail.present = ff_node_find(ff_node_find(node, "robot"), "rail") != NULL;
     const ff_node *robot = ff_node_find(node, "robot"), *own = ff_node_find(robot, "inertia");
     if (!ff_node_find(robot, "mass"))

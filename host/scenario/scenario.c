@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-ff_status ff__apply_sets(ff_reader *r, const ff_scenario_options *options, ff_tree_error *error) {
-    for (int i = 0; i < (options ? options->sets : 0); i++) {
-        const char *assignment = options->set[i];
+static ff_status apply_sets(ff_reader *r, ff_tree_error *error) {
+    for (int i = 0; i < (r->options ? r->options->sets : 0); i++) {
+        const char *assignment = r->options->set[i];
         const size_t size = strlen(assignment) + 8;
         char *argument = ff_tree_alloc(r->tree, size);
         if (!argument)
@@ -21,6 +21,23 @@ ff_status ff__apply_sets(ff_reader *r, const ff_scenario_options *options, ff_tr
     return FF_OK;
 }
 
+ff_status ff__read_tree(ff_reader *r, const char *text, size_t length, ff_tree_error *error) {
+    *error = (ff_tree_error){.place = {1, 1, NULL, NULL}, .text = "no memory for the scenario"};
+    if (length > FF_TREE_BYTES) {
+        snprintf(error->text, sizeof error->text, "the file has %zu bytes, allowed: at most 16 MB", length);
+        return FF_ERR_FORMAT;
+    }
+    ff_status status = ff_tree_parse(r->tree, text, length, NULL, &r->tree->root, error);
+    if (status == FF_OK && !r->tree->root) {
+        snprintf(error->text, sizeof error->text,
+                 "the file is empty, allowed: a scenario with name, time and satellites");
+        return FF_ERR_FORMAT;
+    }
+    if (status == FF_OK && (status = ff__lay_site(r, error)) != FF_OK)
+        r->tree->root = NULL; /* what follows from a missing site are not mistakes of the scenario */
+    return status == FF_OK ? apply_sets(r, error) : status;
+}
+
 ff_status ff_scenario_parse(const char *label, const char *text, size_t length,
                             const ff_scenario_options *options, ff_scenario *scenario, char *message,
                             size_t size, char *warnings, size_t warnings_size) {
@@ -33,24 +50,12 @@ ff_status ff_scenario_parse(const char *label, const char *text, size_t length,
                    .size = size,
                    .warnings = warnings,
                    .warnings_size = warnings_size};
-    const ff_place start = {1, 1, NULL};
     if (message && size)
         message[0] = 0;
     if (warnings && warnings_size)
         warnings[0] = 0;
-    if (length > FF_TREE_BYTES) {
-        ff_reader_fail(&r, start, "the file has %zu bytes, allowed: at most 16 MB", length);
-        return FF_ERR_FORMAT;
-    }
     ff_tree_error error;
-    ff_status status = ff_tree_parse(&tree, text, length, NULL, &tree.root, &error);
-    if (status == FF_OK && !tree.root) {
-        ff_reader_fail(&r, start, "the file is empty, allowed: a scenario with name, time and satellites");
-        ff_tree_free(&tree);
-        return FF_ERR_FORMAT;
-    }
-    if (status == FF_OK)
-        status = ff__apply_sets(&r, options, &error);
+    ff_status status = ff__read_tree(&r, text, length, &error);
     if (status != FF_OK)
         ff_reader_fail(&r, error.place, "%s", error.text);
     if ((status == FF_OK || (ff_reader_all(&r) && tree.root)) &&

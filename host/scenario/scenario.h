@@ -31,6 +31,25 @@ extern const char *const ff_contact_names[];
 const char *ff_robot_name(int kind);
 const char *ff_sensor_name(int kind);
 
+/* Functions of this process that a caller brings in place of what a scenario names; they are the caller's,
+ * and outlive the scenario. No file can name one. Of a contact: the normal force [N] at depth [m] > 0 that
+ * grows at rate [m/s]; it never pulls, what is negative is zero. Of a sensor: its reading [N m, N] of the
+ * wrench that enters it at t [s], sensor frame. On-board software (obsw.h): true: *out is its answer. */
+typedef struct ff_contact_law {
+    void *self;
+    double (*force)(void *self, double depth, double rate);
+} ff_contact_law;
+typedef struct ff_sensor_law {
+    void *self;
+    ff_wrench (*read)(void *self, double t, ff_wrench f_s);
+} ff_sensor_law;
+struct ff_obsw_in;
+struct ff_obsw_out;
+typedef struct ff_obsw_call {
+    void *self;
+    bool (*step)(void *self, const struct ff_obsw_in *in, struct ff_obsw_out *out);
+} ff_obsw_call;
+
 typedef enum ff_robot_kind {
     FF_ROBOT_IDEAL,
     FF_ROBOT_DELAY,
@@ -47,7 +66,8 @@ typedef struct ff_robot_config {
     double delay;                        /* [s] >= 0 */
     double jitter;                       /* [s] >= 0, half width */
     double lost;                         /* share of commands that do not arrive */
-    double frequency;                    /* [Hz] lag */
+    double pose_noise, velocity_noise;   /* [m], [m/s] of what is measured, sd of one axis */
+    double frequency;                    /* [Hz] lag; of a device: 0, it follows after its delay alone */
     double damping;                      /* ratio, lag, default 1 */
     double velocity, acceleration, jerk; /* limited: [m/s], [m/s2], [m/s3], FF_INF: absent */
     double angular_velocity, angular_acceleration, angular_jerk;
@@ -66,6 +86,11 @@ typedef struct ff_robot_config {
     ff_device_settings device;
 } ff_robot_config;
 
+/* It follows as a second-order system: frequency and damping hold. */
+static inline bool ff_robot_lags(const ff_robot_config *robot) {
+    return robot->kind == FF_ROBOT_LAG || (robot->kind >= FF_ROBOT_DEVICE && robot->frequency > 0.0);
+}
+
 /* The devices follow the last one. */
 typedef enum ff_sensor_kind { FF_SENSOR_IDEAL, FF_SENSOR_NOISY, FF_SENSOR_DEVICE } ff_sensor_kind;
 
@@ -81,6 +106,7 @@ typedef struct ff_sensor_config {
     double bandwidth;                           /* [Hz]; FF_INF */
     double delay;                               /* [s] */
     double lost;                                /* share of readings that do not arrive */
+    const ff_sensor_law *law;                   /* in place of all that makes a reading wrong; NULL: none */
     ff_quat turned;                             /* the virtual one: sensor as it is, in the sensor as named */
     ff_vec3 wired;                              /* +-1, 2, 3: axis that each channel carries */
     char address[FF_NAME_SIZE];                 /* a device: the sensor's */
@@ -163,6 +189,7 @@ typedef struct ff_servicer_arm {
 } ff_servicer_arm;
 
 typedef struct ff_obsw_config {
+    const ff_obsw_call *call;   /* in place of all kinds; NULL: none */
     int kind;                   /* 0: built-in, 1: shared object, 2: UDP */
     char library[FF_NAME_SIZE]; /* its path, from the working folder */
     char address[FF_NAME_SIZE], local_address[FF_NAME_SIZE];
@@ -193,6 +220,7 @@ typedef struct ff_satellite {
     int points; /* point[0] is com */
     ff_point point[FF_MAX_POINTS];
     ff_robot_config robot;
+    ff_arm_config own_arm; /* of a robot with `own`: here, for the plant copies its robots in every cycle */
     ff_sensor_config sensor;
     ff_mockup_config mockup;
     ff_mesh_config mesh;
@@ -209,6 +237,14 @@ typedef struct ff_satellite {
     ff_check_config check;
 } ff_satellite;
 
+/* The kinematics of a satellite's robot that is a device. */
+static inline void ff_satellite_arm(const ff_satellite *satellite, ff_arm_config *arm) {
+    if (satellite->robot.device.own)
+        *arm = satellite->own_arm;
+    else
+        ff_arm_default(satellite->robot.device.arm, arm);
+}
+
 typedef enum ff_contact_kind {
     FF_CONTACT_WALL,
     FF_CONTACT_STOPS,
@@ -222,6 +258,7 @@ typedef struct ff_contact {
     ff_contact_kind kind;
     int body;                  /* satellite index */
     int against;               /* pair, cone: the other satellite; -1 otherwise */
+    bool is_virtual;           /* nothing real is touched: computed from where the robots are */
     ff_vec3 point;             /* [m] body frame of `body`; if that has an arm: of its gripper */
     ff_vec3 at, normal;        /* wall: inertial; pair: body frame of `against`; unit normal */
     double stiffness, damping; /* [N/m], [N s/m]: the mock-ups' real contact (series already combined) */
@@ -236,6 +273,8 @@ typedef struct ff_contact {
     double closes;                                 /* grasp: [s] not before */
     double reach;                                  /* grasp: [m] closes when so near; FF_INF: at once */
     double opens;                                  /* grasp: [s] lets go, for good; FF_INF: never */
+    const ff_contact_law *law;                     /* in place of stiffness and damping, not of a grasp or of
+                                                      stops; NULL: none */
 } ff_contact;
 
 typedef enum ff_load_kind { FF_LOAD_PULSE, FF_LOAD_HALFSINE, FF_LOAD_SIN2 } ff_load_kind;
@@ -311,12 +350,13 @@ typedef enum ff_fault_kind {
     FF_FAULT_ROBOT_RESTARTS, /* silent while it acts; then corrections count from where it stands */
     FF_FAULT_FT_FAST,        /* records a cycle, always; what strikes a record strikes the first of them */
     /* what the controller says of itself, with facility.signals */
-    FF_FAULT_KRC_MODE,     /* the operating mode is `value` */
-    FF_FAULT_KRC_DRIVES,   /* off: the robot stands */
-    FF_FAULT_KRC_ESTOP,    /* pressed: the robot stands */
-    FF_FAULT_KRC_OVERRIDE, /* `value` percent; 0: the robot stands */
-    FF_FAULT_KRC_PROGRAM,  /* stopped: the robot stands */
-    FF_FAULT_KRC_LOST,     /* signal 1 to 5 is not in the telegram; 0: none is */
+    FF_FAULT_KRC_MODE,        /* the operating mode is `value` */
+    FF_FAULT_KRC_DRIVES,      /* off: the robot stands */
+    FF_FAULT_KRC_ESTOP,       /* pressed: the robot stands */
+    FF_FAULT_KRC_OVERRIDE,    /* `value` percent; 0: the robot stands */
+    FF_FAULT_KRC_PROGRAM,     /* stopped: the robot stands */
+    FF_FAULT_KRC_LOST,        /* signal 1 to 5 is not in the telegram; 0: none is */
+    FF_FAULT_PROTECTIVE_STOP, /* of a robot that reports it: it stands */
     FF_FAULTS
 } ff_fault_kind;
 
@@ -355,6 +395,7 @@ typedef struct ff_method_library {
     char hash[65];                           /* its SHA-256 */
     void *(*take)(size_t bytes);             /* memory for loops with it, zero; NULL: there is none */
     void (*give)(void *memory, size_t bytes);
+    bool copies; /* that memory may be copied: a run with it can be saved and restored */
 } ff_method_library;
 
 /* What a scenario may name beyond what is built in. Whoever reads one is given it; NULL: nothing, and method
@@ -386,9 +427,10 @@ typedef struct ff_scenario {
     char name[FF_NAME_SIZE];
     int models;
     char model[FF_MAX_MODELS][FF_NAME_SIZE]; /* URDF files as the scenario names them */
-    ff_held *held;          /* the files that it was read from, the caller's; NULL: they are not held */
-    double cycle, duration; /* [s] */
-    uint64_t cycles;        /* round(duration/cycle) */
+    char site[FF_NAME_SIZE]; /* the file that its laboratory stands in, as it names it; "": none */
+    ff_held *held;           /* the files that it was read from, the caller's; NULL: they are not held */
+    double cycle, duration;  /* [s] */
+    uint64_t cycles;         /* round(duration/cycle) */
     uint64_t seed;
     const ff_method *method; /* NULL: ideal, the reference itself */
     char unchecked[256]; /* path of a library that was left closed; then `direct` stands for it; "" none */
@@ -500,6 +542,10 @@ const ff_method_library *ff_scenario_library(const ff_scenario *scenario);
  * scenario has settings for it. NULL, and one line in `message`: there is none. */
 const ff_method *ff_scenario_take_method(ff_scenario *scenario, const ff_catalog *catalog, const char *word,
                                          char *message, size_t size);
+/* The scenario is run with the method that a caller brings, and these bytes as its settings; library and
+ * method are the caller's. False: it has as many as it can. */
+bool ff_scenario_bring_method(ff_scenario *scenario, const ff_method_library *library, const void *settings,
+                              size_t bytes);
 /* "ideal", or the method's. */
 const char *ff_scenario_method_name(const ff_scenario *scenario);
 /* The settings of the scenario's method as one line: "a: 1, b: 2". */

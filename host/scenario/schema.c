@@ -14,6 +14,8 @@
     {.key = (name), .type = FF_TYPE_##kind_of, .unit = "", .words = (list), .fallback = (absent), .offset = (where), .kinds = (k), .doc = (text)}
 #define SECTION(name, kind_of, below, absent, where, k, text) \
     {.key = (name), .type = FF_TYPE_##kind_of, .unit = "", .section = (below), .fallback = (absent), .offset = (where), .kinds = (k), .doc = (text)}
+#define ANGLES(name, kind_of, u, where, text) \
+    {.key = (name), .type = FF_TYPE_##kind_of, .unit = (u), .fallback = "(attitude)", .offset = (where), .preset = true, .doc = (text)}
 #define TABLE(keys) (keys), (int)(sizeof(keys) / sizeof *(keys))
 #define BIT(kind) (1u << (unsigned)(kind))
 
@@ -23,12 +25,13 @@ static const char *const fault_words[] = {"rob-lost", "rob-late", "rob-repeated"
     "ft-repeated", "ft-reordered", "ft-corrupt", "ft-silent", "ft-frozen", "ft-stuck", "ft-saturated", "ft-broken", "ft-drift", "ft-spike", "ft-offset", "ft-restart",
     "stranger", "jitter", "clock-step", "ft-flood", "second-client", "loop-interrupted", "loop-terminated", "loop-killed", "loop-stalled", "disk-full", "facility-killed", "clock-drift",
     "ft-clock-drift", "ft-swapped", "ft-mirrored", "ft-turned", "ft-deaf", "robot-later", "robot-aside", "arm-elsewhere", "tool-off", "wall-harder", "robot-restarts", "ft-fast",
-    "krc-mode", "krc-drives", "krc-estop", "krc-override", "krc-program", "krc-lost", NULL};
+    "krc-mode", "krc-drives", "krc-estop", "krc-override", "krc-program", "krc-lost", "protective-stop", NULL};
 static const char *const signals_words[] = {"off", "on", NULL};
 static const char *const scheme_words[] = {"lie-midpoint", "euler", "passive", "splitting", NULL};
 static const char *const rule_words[] = {"default", "impulse", "held", NULL};
 static const char *const frame_words[] = {"absolute", "relative", NULL};
 static const char *const nominal_words[] = {"free", "prescribed", "satellite", NULL};
+static const char *const source_words[] = {"real", "virtual", NULL};
 static const char *const push_words[] = {"hand", "skip", NULL};
 static const char *const weight_words[] = {"auto", "poses", "scenario", NULL};
 static const char *const delay_words[] = {"scenario", "chirp", NULL};
@@ -52,6 +55,8 @@ static const char *const controller_words[] = {"continuous", "sampled", NULL};
 static const ff_key pose_keys[] = {
     KEY("position", VEC3, "m", ANY, "[0, 0, 0]", offsetof(ff_pose, p), 0, "Origin of the second frame in the first."),
     KEY("attitude", QUATERNION, "", ANY, "[1, 0, 0, 0]", offsetof(ff_pose, q), 0, "Its attitude, unit quaternion, scalar first."),
+    ANGLES("abc_deg", ABC_DEG, "deg", offsetof(ff_pose, q), "In place of `attitude`: KUKA's angles about z, then y', then x''."),
+    ANGLES("rpy", RPY, "rad", offsetof(ff_pose, q), "In place of `attitude`: about the fixed axes x, y, z."),
 };
 static const ff_section pose_section = {"POSE", "", TABLE(pose_keys), "A pose, wherever one is asked for."};
 
@@ -81,6 +86,8 @@ static const ff_key robot_keys[] = {
     KEY("delay", NUMBER, "s", NOT_NEGATIVE, "0", ROBOT(delay), DELAYED, "Time from a command to the motion; any fraction of a cycle."),
     KEY("jitter", NUMBER, "s", NOT_NEGATIVE, "0", ROBOT(jitter), DELAYED, "Half width of the delay's scatter in the virtual facility: each cycle's delay is drawn evenly from `delay` - `jitter` to `delay` + `jitter`, never below 0. No method is informed of it."),
     KEY("lost", NUMBER, "", SHARE, "0", ROBOT(lost), DELAYED & ~FROM(FF_ROBOT_DEVICE), "Share of commands that do not arrive, drawn in every cycle: the robot then stands at its last one. No method is informed of it. (`facility`: the fault `answer-lost`.)"),
+    KEY("pose_noise", NUMBER, "m", NOT_NEGATIVE, "0", ROBOT(pose_noise), ~FROM(FF_ROBOT_DEVICE), "Standard deviation of one axis of the position that the robot reports, white; the attitude is reported as it is."),
+    KEY("velocity_noise", NUMBER, "m/s", NOT_NEGATIVE, "0", ROBOT(velocity_noise), ~FROM(FF_ROBOT_DEVICE), "The same of the velocity that comes with it. Of one by differences over a cycle T: 1.41 `pose_noise`/T."),
     KEY("frequency", NUMBER, "Hz", POSITIVE, "required", ROBOT(frequency), LAG, "Natural frequency of the tracking."),
     KEY("damping", NUMBER, "", POSITIVE, "1", ROBOT(damping), LAG, "Damping ratio of the tracking."),
     KEY("velocity", NUMBER, "m/s", POSITIVE, "none", ROBOT(velocity), LIMITED, "Limit per axis."),
@@ -99,6 +106,14 @@ static const ff_key robot_keys[] = {
     SECTION("rail", SECTION, &rail_section, "none", 0, 0, "A linear axis under the robot."),
     KEY("address", TEXT, "", ANY, "127.0.0.1", ROBOT(address), FROM(FF_ROBOT_DEVICE), "Address of this computer at which the controller's telegrams arrive. On loopback the robot is a virtual one."),
 };
+static const ff_key robot_arm_keys[] = {
+    KEY("model", TEXT, "", ANY, "required", 0, 0, "URDF file, from the scenario's folder: joints, limits and frames are read, masses are not. Every joint between base and tip must be revolute, with limits."),
+    KEY("tip", TEXT, "", ANY, "(the last link)", FF_NAME_SIZE, 0, "Link that is the flange: `tool` starts there."),
+    KEY("base", TEXT, "", ANY, "(the root)", 2 * FF_NAME_SIZE, 0, "Link that is the controller's base, where it is not the root (UR's `base`)."),
+    KEY("ready", JOINTS, "rad", ANY, "(the middle of the ranges)", 0, 0, "A posture away from singularities: of several solutions at the start the nearest to it is taken by the virtual robot."),
+};
+static const ff_section robot_arm_section = {"satellites.NAME.robot.arm", "", TABLE(robot_arm_keys), "A robot's kinematics from a file: any arm of six axes. In place of the map the name of one that is built in."};
+
 static ff_device_section robot_devices;
 static ff_section robot_section = {"satellites.NAME.robot", "robot", robot_devices.key, 0, "The robot that carries the satellite's mock-up. Keys that do not belong to the chosen kind are errors."};
 
@@ -269,6 +284,8 @@ static const ff_key satellite_keys[] = {
     KEY("inertia", INERTIA, "kg m2", ANY, "required", SATELLITE(rigid.inertia), 0, "About the CoM, body axes; positive, and no principal moment above the sum of the other two."),
     KEY("position", VEC3, "m", ANY, "[0, 0, 0]", SATELLITE(start.position), 0, "CoM at the start, inertial."),
     KEY("attitude", QUATERNION, "", ANY, "[1, 0, 0, 0]", SATELLITE(start.attitude), 0, "Body to inertial at the start, unit quaternion, scalar first."),
+    ANGLES("abc_deg", ABC_DEG, "deg", SATELLITE(start.attitude), "In place of `attitude`: KUKA's angles about z, then y', then x''."),
+    ANGLES("rpy", RPY, "rad", SATELLITE(start.attitude), "In place of `attitude`: about the fixed axes x, y, z."),
     KEY("velocity", VEC3, "m/s", ANY, "[0, 0, 0]", SATELLITE(start.velocity), 0, "Of the CoM at the start, inertial."),
     KEY("angular_velocity", VEC3, "rad/s", ANY, "[0, 0, 0]", SATELLITE(start.omega), 0, "At the start, body axes."),
     KEY("points", POINTS, "m", ANY, "{}", 0, 0, "Named points of the body, from the CoM: `{tip: [0.3, -0.2, 0.4]}`. `com` always exists."),
@@ -340,6 +357,7 @@ static const ff_key contact_keys[] = {
     KEY("axis", DIRECTION, "", ANY, "required", CONTACT(axis), CONE, "Out of its mouth; any length but zero."),
     KEY("half_angle", NUMBER, "rad", ACUTE, "required", CONTACT(half_angle), CONE, "Between axis and surface."),
     KEY("depth", NUMBER, "m", POSITIVE, "none", CONTACT(depth), CONE, "Length of the cone along the axis."),
+    WORD("source", FLAG, source_words, "real", CONTACT(is_virtual), WALL | STOPS | PAIR | CONE, "`virtual`: nothing real is touched; the wrench follows from the measured motion of the robots and is added to what the sensors read, in `run` and on devices. Not with `frame: relative` or an arm."),
     KEY("stiffness", SERIES, "N/m", POSITIVE, "(required; stops: with `position`)", CONTACT(stiffness), 0, "Of the mock-ups' real contact, what the sensor feels; a list of two is in series."),
     KEY("damping", NUMBER, "N s/m", NOT_NEGATIVE, "0", CONTACT(damping), 0, "Of the mock-ups' real contact; one number, also for two springs in series."),
     SECTION("satellite", SECTION, &same_section, "{}", 0, 0, "The contact that the satellites should have."),
@@ -505,6 +523,7 @@ static const char *method_words[10] = {"ideal"}; /* then the methods, see create
 static const ff_key top_keys[] = {
     KEY("name", TEXT, "", ANY, "required", TOP(name), 0, "Name of the scenario, any printable text; results go to out/NAME by default."),
     SECTION("time", SECTION, &time_section, "required", 0, 0, "The clock of the run."),
+    KEY("site", SITE, "", ANY, "(none)", 0, 0, "A YAML file, its path from the scenario's folder, with what the laboratory has: see below."),
     WORD("method", METHOD_NAME, method_words, "tdpa", TOP(method), 0, "How the delay is dealt with; `--method` overrides it."),
     WORD("integrator", WORD, scheme_words, "lie-midpoint", TOP(integrate.scheme), 0, "How the satellite is advanced by one cycle."),
     WORD("contact_wrench", WORD, rule_words, "default", TOP(contact_wrench), 0, "How a contact wrench enters the integrator: `impulse`, all of it at the start of the cycle, lossless in contact; `held`, constant over the cycle, which acts as half a cycle more delay. Default: `held` for satellites that a grasp connects, `impulse` for all others and with an arm. `held` goes with lie-midpoint and splitting."),
@@ -533,10 +552,10 @@ static struct {
 
 static void create_top(void) {
     int keys = 0;
-    robot_section.keys =
-        ff_device_section_create(FF_DEVICE_ROBOT, TABLE(robot_keys), ROBOT(device), &robot_devices);
+    robot_section.keys = ff_device_section_create(FF_DEVICE_ROBOT, TABLE(robot_keys), ROBOT(device),
+                                                  &robot_arm_section, &robot_devices);
     sensor_section.keys =
-        ff_device_section_create(FF_DEVICE_SENSOR, TABLE(sensor_keys), SENSOR(device), &sensor_devices);
+        ff_device_section_create(FF_DEVICE_SENSOR, TABLE(sensor_keys), SENSOR(device), NULL, &sensor_devices);
     for (int i = 0; i < TOP_KEYS; i++) {
         for (int m = 0; i == TOP_KEYS - 1 && ff_method_at(m) && m < METHODS; m++) {
             const ff_method *method = ff_method_at(m);
@@ -602,6 +621,10 @@ const char *ff_type_text(ff_type type) {
         return "[x, y, z]";
     case FF_TYPE_QUATERNION:
         return "[w, x, y, z], {abc_deg: [A, B, C]} or {rpy: [roll, pitch, yaw]}";
+    case FF_TYPE_ABC_DEG:
+        return "[A, B, C]";
+    case FF_TYPE_RPY:
+        return "[roll, pitch, yaw]";
     case FF_TYPE_INERTIA:
         return "[xx, yy, zz] or [xx, yy, zz, xy, xz, yz]";
     case FF_TYPE_WRENCH:
@@ -632,9 +655,12 @@ const char *ff_type_text(ff_type type) {
     case FF_TYPE_ARM_MODEL:
     case FF_TYPE_CHAIN_MODEL:
     case FF_TYPE_MESH:
+    case FF_TYPE_SITE:
         return "file's name";
     case FF_TYPE_JOINTS:
         return "[q1, q2, ...]";
+    case FF_TYPE_ROBOT_ARM:
+        return "word or map";
     default:
         return "map";
     }

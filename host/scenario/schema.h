@@ -15,6 +15,8 @@ typedef enum ff_type {
     FF_TYPE_DIRECTION,      /* ff_vec3, normalised, not zero */
     FF_TYPE_HALF_WIDTHS,    /* ff_vec3, each a number or `free` (FF_INF) */
     FF_TYPE_QUATERNION,     /* ff_quat, normalised with a warning */
+    FF_TYPE_ABC_DEG,        /* the same ff_quat from three angles [deg], in place of the quaternion's key */
+    FF_TYPE_RPY,            /* likewise [rad] */
     FF_TYPE_INERTIA,        /* ff_mat3 from 3 or 6 numbers */
     FF_TYPE_WRENCH,         /* ff_wrench from force, then torque */
     FF_TYPE_TWIST,          /* ff_twist from linear, then angular */
@@ -35,8 +37,10 @@ typedef enum ff_type {
     FF_TYPE_JOINTS,         /* list of numbers, one for each joint; read with the satellite */
     FF_TYPE_CHAIN,          /* list of sections, into ff_emulate_arm */
     FF_TYPE_FAULTS,         /* list of sections */
+    FF_TYPE_ROBOT_ARM,      /* a word, or a map with a URDF file, into the arm of ff_device_settings */
     FF_TYPE_ARM_MODEL,      /* a URDF file's name, its links into ff_servicer_arm */
     FF_TYPE_CHAIN_MODEL,    /* the same into ff_emulate_arm */
+    FF_TYPE_SITE,           /* a site's file name: laid under the scenario before it is read */
     FF_TYPE_MESH,           /* a mesh file's name, opened and checked, its path into char[2 * FF_NAME_SIZE] */
     FF_TYPE_DRIVES          /* list of sections, one for each joint of a URDF file, into ff_emulate_arm */
 } ff_type;

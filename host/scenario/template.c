@@ -29,7 +29,7 @@ static ff_status template_fill(ff_scenario_template *t, const ff_scenario_slot *
             const char *text = slots[i].items[j];
             status = ff_tree_parse(&t->tree, text, strlen(text), slots[i].argument, &t->item[i][j], error);
             if (status == FF_OK && !t->item[i][j]) {
-                *error = (ff_tree_error){.place = {1, 1, slots[i].argument}, .text = "an empty value"};
+                *error = (ff_tree_error){.place = {1, 1, slots[i].argument, NULL}, .text = "an empty value"};
                 status = FF_ERR_FORMAT;
             }
             ff_node_know_numbers(t->item[i][j]);
@@ -44,15 +44,11 @@ static ff_status template_fill(ff_scenario_template *t, const ff_scenario_slot *
 ff_status ff_scenario_template_create(const char *label, const char *text, size_t length,
                                       const ff_scenario_options *options, const ff_scenario_slot *slots,
                                       int count, ff_scenario_template **out, char *message, size_t size) {
-    ff_reader r = {.label = label, .message = message, .size = size};
-    const ff_place start = {1, 1, NULL};
+    ff_reader r = {.label = label, .options = options, .message = message, .size = size};
+    const ff_place start = {1, 1, NULL, NULL};
     *out = NULL;
     if (message && size)
         message[0] = 0;
-    if (length > FF_TREE_BYTES) {
-        ff_reader_fail(&r, start, "the file has %zu bytes, allowed: at most 16 MB", length);
-        return FF_ERR_FORMAT;
-    }
     ff_scenario_template *t = calloc(1, sizeof *t);
     if (!t) {
         ff_reader_fail(&r, start, "no memory for the scenario");
@@ -69,14 +65,7 @@ ff_status ff_scenario_template_create(const char *label, const char *text, size_
     t->items = ff_tree_alloc(&t->tree, sizeof *t->items * (size_t)(count + 1));
     ff_status status = t->node && t->item && t->items ? FF_OK : FF_ERR_MEMORY;
     if (status == FF_OK)
-        status = ff_tree_parse(&t->tree, text, length, NULL, &t->tree.root, &error);
-    if (status == FF_OK && !t->tree.root) {
-        error = (ff_tree_error){
-            .place = start, .text = "the file is empty, allowed: a scenario with name, time and satellites"};
-        status = FF_ERR_FORMAT;
-    }
-    if (status == FF_OK)
-        status = ff__apply_sets(&r, options, &error);
+        status = ff__read_tree(&r, text, length, &error);
     if (status == FF_OK)
         status = template_fill(t, slots, &error);
     if (status != FF_OK) {

@@ -65,9 +65,7 @@ static uint32_t hash_of(const char *text) {
     return hash;
 }
 
-static ff_status fault(ff_tree_error *error, ff_place place, const char *format, ...)
-    __attribute__((format(printf, 3, 4)));
-static ff_status fault(ff_tree_error *error, ff_place place, const char *format, ...) {
+ff_status ff_tree_fault(ff_tree_error *error, ff_place place, const char *format, ...) {
     va_list list;
     error->place = place;
     va_start(list, format);
@@ -77,7 +75,7 @@ static ff_status fault(ff_tree_error *error, ff_place place, const char *format,
 }
 
 static ff_status no_memory(ff_tree_error *error, ff_place place) {
-    (void)fault(error, place, "no memory for the scenario");
+    (void)ff_tree_fault(error, place, "no memory for the scenario");
     return FF_ERR_MEMORY;
 }
 
@@ -102,18 +100,19 @@ ff_node *ff_node_find(const ff_node *map, const char *key) {
 static ff_status check_text(const char *text, size_t length, const char *argument, ff_place *end,
                             ff_tree_error *error) {
     const unsigned char *s = (const unsigned char *)text;
-    ff_place place = {1, 1, argument};
+    ff_place place = {1, 1, argument, NULL};
     for (size_t i = 0; i < length;) {
         const unsigned char c = s[i];
         uint32_t code = c;
         const size_t n = c < 0x80 ? 1 : ff_utf8(text + i, length - i, &code);
         if (n == 0)
-            return fault(error, place, "the text is not UTF-8 (byte 0x%02x), allowed: a YAML text file", c);
+            return ff_tree_fault(error, place,
+                                 "the text is not UTF-8 (byte 0x%02x), allowed: a YAML text file", c);
         if ((code < 0x20 && code != '\t' && code != '\n' && code != '\r') ||
             (code >= 0x7f && code < 0xa0 && code != 0x85) || code == 0xfffe || code == 0xffff ||
             code == 0xfeff)
-            return fault(error, place, "a control character (0x%02x), allowed: a YAML text file",
-                         (unsigned)code);
+            return ff_tree_fault(error, place, "a control character (0x%02x), allowed: a YAML text file",
+                                 (unsigned)code);
         if (c == '\n') {
             place.line++;
             place.column = 1;
@@ -126,7 +125,7 @@ static ff_status check_text(const char *text, size_t length, const char *argumen
 }
 
 static ff_place place_of(yaml_mark_t mark, const char *argument) {
-    return (ff_place){(int)mark.line + 1, (int)mark.column + 1, argument};
+    return (ff_place){(int)mark.line + 1, (int)mark.column + 1, argument, NULL};
 }
 
 typedef struct builder {
@@ -140,7 +139,7 @@ typedef struct builder {
     ff_node *root;
 } builder;
 
-static void link_last(ff_node *parent, ff_node *node) {
+void ff_node_add(ff_node *parent, ff_node *node) {
     if (parent->last)
         parent->last->next = node;
     else
@@ -151,7 +150,7 @@ static void link_last(ff_node *parent, ff_node *node) {
 
 static ff_status add(builder *b, ff_node_kind kind, ff_place place, ff_node **out) {
     if (++b->tree->nodes > FF_TREE_NODES)
-        return fault(b->error, place, "more than %d values, allowed: fewer", FF_TREE_NODES);
+        return ff_tree_fault(b->error, place, "more than %d values, allowed: fewer", FF_TREE_NODES);
     ff_node *node = ff_tree_alloc(b->tree, sizeof *node);
     if (!node)
         return no_memory(b->error, place);
@@ -168,7 +167,7 @@ static ff_status add(builder *b, ff_node_kind kind, ff_place place, ff_node **ou
         node->hash = hash_of(b->key);
         b->key = NULL;
     }
-    link_last(parent, node);
+    ff_node_add(parent, node);
     return FF_OK;
 }
 
@@ -176,14 +175,17 @@ static ff_status open_node(builder *b, ff_node_kind kind, ff_place place, const 
                            const yaml_char_t *tag) {
     ff_node *node = NULL;
     if (anchor)
-        return fault(b->error, place, "an anchor '&%s', allowed: values written out",
-                     ff_show((const char *)anchor).text);
+        return ff_tree_fault(b->error, place, "an anchor '&%s', allowed: values written out",
+                             ff_show((const char *)anchor).text);
     if (tag)
-        return fault(b->error, place, "a tag '%s', allowed: plain values", ff_show((const char *)tag).text);
+        return ff_tree_fault(b->error, place, "a tag '%s', allowed: plain values",
+                             ff_show((const char *)tag).text);
     if (b->depth > 0 && b->stack[b->depth - 1]->kind == FF_NODE_MAP && !b->key)
-        return fault(b->error, place, "a %s as a key, allowed: a word", kind == FF_NODE_MAP ? "map" : "list");
+        return ff_tree_fault(b->error, place, "a %s as a key, allowed: a word",
+                             kind == FF_NODE_MAP ? "map" : "list");
     if (b->depth >= FF_TREE_DEPTH)
-        return fault(b->error, place, "nested more than %d levels deep, allowed: fewer", FF_TREE_DEPTH);
+        return ff_tree_fault(b->error, place, "nested more than %d levels deep, allowed: fewer",
+                             FF_TREE_DEPTH);
     const ff_status status = add(b, kind, place, &node);
     if (status == FF_OK)
         b->stack[b->depth++] = node;
@@ -194,13 +196,13 @@ static ff_status scalar(builder *b, const yaml_event_t *event, ff_place place) {
     const char *value = (const char *)event->data.scalar.value;
     const size_t length = event->data.scalar.length;
     if (event->data.scalar.anchor)
-        return fault(b->error, place, "an anchor '&%s', allowed: values written out",
-                     ff_show((const char *)event->data.scalar.anchor).text);
+        return ff_tree_fault(b->error, place, "an anchor '&%s', allowed: values written out",
+                             ff_show((const char *)event->data.scalar.anchor).text);
     if (event->data.scalar.tag)
-        return fault(b->error, place, "a tag '%s', allowed: plain values",
-                     ff_show((const char *)event->data.scalar.tag).text);
+        return ff_tree_fault(b->error, place, "a tag '%s', allowed: plain values",
+                             ff_show((const char *)event->data.scalar.tag).text);
     if (memchr(value, 0, length))
-        return fault(b->error, place, "a zero byte inside a text, allowed: printable characters");
+        return ff_tree_fault(b->error, place, "a zero byte inside a text, allowed: printable characters");
     char *text = ff_tree_alloc(b->tree, length + 1);
     if (!text)
         return no_memory(b->error, place);
@@ -210,8 +212,9 @@ static ff_status scalar(builder *b, const yaml_event_t *event, ff_place place) {
     if (parent && parent->kind == FF_NODE_MAP && !b->key) {
         const ff_node *first = ff_node_find(parent, text);
         if (first)
-            return fault(b->error, place, "duplicate key '%s', it stands already in line %d column %d",
-                         ff_show(text).text, first->key_place.line, first->key_place.column);
+            return ff_tree_fault(b->error, place,
+                                 "duplicate key '%s', it stands already in line %d column %d",
+                                 ff_show(text).text, first->key_place.line, first->key_place.column);
         b->key = text;
         b->key_place = place;
         return FF_OK;
@@ -230,11 +233,11 @@ static ff_status take(builder *b, const yaml_event_t *event, int *documents) {
     switch (event->type) {
     case YAML_DOCUMENT_START_EVENT:
         if (++*documents > 1)
-            return fault(b->error, place, "a second document, allowed: one per file");
+            return ff_tree_fault(b->error, place, "a second document, allowed: one per file");
         return FF_OK;
     case YAML_ALIAS_EVENT:
-        return fault(b->error, place, "an alias '*%s', allowed: values written out",
-                     ff_show((const char *)event->data.alias.anchor).text);
+        return ff_tree_fault(b->error, place, "an alias '*%s', allowed: values written out",
+                             ff_show((const char *)event->data.alias.anchor).text);
     case YAML_MAPPING_START_EVENT:
         return open_node(b, FF_NODE_MAP, place, event->data.mapping_start.anchor,
                          event->data.mapping_start.tag);
@@ -259,14 +262,14 @@ ff_status ff_tree_parse(ff_tree *tree, const char *text, size_t length, const ch
         text += 3;
         length -= 3;
     }
-    ff_place end = {1, 1, argument};
+    ff_place end = {1, 1, argument, NULL};
     ff_status status = check_text(text, length, argument, &end, error);
     if (status != FF_OK)
         return status;
     yaml_parser_t parser;
     builder b = {.tree = tree, .argument = argument, .error = error};
     if (!yaml_parser_initialize(&parser))
-        return no_memory(error, (ff_place){1, 1, argument});
+        return no_memory(error, (ff_place){1, 1, argument, NULL});
     yaml_parser_set_encoding(&parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string(&parser, (const unsigned char *)text, length);
     int documents = 0;
@@ -274,14 +277,14 @@ ff_status ff_tree_parse(ff_tree *tree, const char *text, size_t length, const ch
         yaml_event_t event;
         if (!yaml_parser_parse(&parser, &event)) {
             if (parser.error == YAML_MEMORY_ERROR)
-                status = no_memory(error, (ff_place){1, 1, argument});
+                status = no_memory(error, (ff_place){1, 1, argument, NULL});
             else {
                 /* at the end of a text without a last line break libyaml counts one line too many */
                 const ff_place at = place_of(parser.problem_mark, argument);
-                status =
-                    fault(error, at.line > end.line ? end : at, "not valid YAML: %s%s%s%s",
-                          parser.problem ? parser.problem : "it cannot be read", parser.context ? " (" : "",
-                          parser.context ? parser.context : "", parser.context ? ")" : "");
+                status = ff_tree_fault(error, at.line > end.line ? end : at, "not valid YAML: %s%s%s%s",
+                                       parser.problem ? parser.problem : "it cannot be read",
+                                       parser.context ? " (" : "", parser.context ? parser.context : "",
+                                       parser.context ? ")" : "");
             }
             break;
         }
@@ -327,8 +330,27 @@ static ff_node *append(ff_tree *tree, ff_node *parent, const char *key, ff_place
         node->key = key;
         node->hash = hash_of(key);
     }
-    link_last(parent, node);
+    ff_node_add(parent, node);
     return node;
+}
+
+ff_node *ff_tree_copy(ff_tree *tree, const ff_node *node, const char *key, ff_place key_place) {
+    ff_node *copy = ff_tree_alloc(tree, sizeof *copy);
+    if (!copy)
+        return NULL;
+    *copy = *node;
+    copy->child = copy->last = copy->next = NULL;
+    copy->count = 0;
+    copy->key = key;
+    copy->hash = key ? hash_of(key) : 0;
+    copy->key_place = key_place;
+    for (const ff_node *child = node->child; child; child = child->next) {
+        ff_node *below = ff_tree_copy(tree, child, child->key, child->key_place);
+        if (!below)
+            return NULL;
+        ff_node_add(copy, below);
+    }
+    return copy;
 }
 
 enum { PART_SIZE = 256 }; /* of one name in a path */
@@ -389,10 +411,11 @@ ff_status ff_tree_set(ff_tree *tree, const char *assignment, const char *argumen
 
 ff_status ff_tree_set_node(ff_tree *tree, const char *assignment, const char *argument, ff_node **found,
                            ff_tree_error *error) {
-    const ff_place place = {1, 1, argument};
+    const ff_place place = {1, 1, argument, NULL};
     const char *equal = strchr(assignment, '=');
     if (!equal || equal == assignment)
-        return fault(error, place, "no path, allowed: path=value, e.g. contacts.front.damping=3");
+        return ff_tree_fault(error, place, "no %s, allowed: path=value, e.g. contacts.front.damping=3",
+                             equal ? "path" : "value");
     const size_t length = (size_t)(equal - assignment);
     char *path = ff_tree_alloc(tree, length + 1);
     if (!path)
@@ -405,10 +428,10 @@ ff_status ff_tree_set_node(ff_tree *tree, const char *assignment, const char *ar
     if (status != FF_OK)
         return status;
     if (!value)
-        return fault(error, place, "no value, allowed: path=value, e.g. contacts.front.damping=3");
+        return ff_tree_fault(error, place, "no value, allowed: path=value, e.g. contacts.front.damping=3");
 
     if (!tree->root)
-        return fault(error, place, "the scenario is empty");
+        return ff_tree_fault(error, place, "the scenario is empty");
     ff_node *node = tree->root;
     const char *last = "";
     int depth = 0;
@@ -417,9 +440,10 @@ ff_status ff_tree_set_node(ff_tree *tree, const char *assignment, const char *ar
         if (end)
             *end++ = 0;
         if (!*part)
-            return fault(error, place, "an empty name in the path, allowed: names separated by single dots");
+            return ff_tree_fault(error, place,
+                                 "an empty name in the path, allowed: names separated by single dots");
         if (++depth > FF_TREE_DEPTH)
-            return fault(error, place, "a path of more than %d names, allowed: fewer", FF_TREE_DEPTH);
+            return ff_tree_fault(error, place, "a path of more than %d names, allowed: fewer", FF_TREE_DEPTH);
         int index = 0;
         const bool number = as_index(part, &index);
         if (node->kind == FF_NODE_SCALAR && node->count == -1) { /* created just now: shape by what follows */
@@ -431,12 +455,14 @@ ff_status ff_tree_set_node(ff_tree *tree, const char *assignment, const char *ar
             if (!next && !(number && index == node->count)) {
                 char names[160];
                 list_names(node, last, names, sizeof names);
-                return fault(error, place, "no item '%s' in %s, allowed: %s, or an index from 0 to %d",
-                             ff_show(part).text, *last ? ff_show(last).text : "the list", names, node->count);
+                return ff_tree_fault(
+                    error, place, "no item '%s' in %s, allowed: %s, or an index from 0 to %d",
+                    ff_show(part).text, *last ? ff_show(last).text : "the list", names, node->count);
             }
         } else if (node->kind != FF_NODE_MAP)
-            return fault(error, place, "'%s' is a plain value and has no '%s', allowed: a path to a key",
-                         ff_show(last).text, ff_show(part).text);
+            return ff_tree_fault(error, place,
+                                 "'%s' is a plain value and has no '%s', allowed: a path to a key",
+                                 ff_show(last).text, ff_show(part).text);
         if (!next) {
             next = append(tree, node, part, place);
             if (!next)

@@ -17,7 +17,8 @@ typedef enum ff_node_kind { FF_NODE_SCALAR, FF_NODE_LIST, FF_NODE_MAP } ff_node_
 /* Where something stands: a line and column of the file, or an argument of the command line. */
 typedef struct ff_place {
     int line, column;     /* from 1 */
-    const char *argument; /* "--set path=value"; NULL: in the file */
+    const char *argument; /* "--set path=value"; NULL: in a file */
+    const char *file;     /* a site's, beside the one that is read; NULL: that one */
 } ff_place;
 
 typedef struct ff_node {
@@ -46,6 +47,10 @@ typedef struct ff_tree_error {
     char text[256];
 } ff_tree_error;
 
+/* What is wrong where; FF_ERR_FORMAT. */
+ff_status ff_tree_fault(ff_tree_error *error, ff_place place, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
 /* argument (may be NULL) becomes the place of every node. FF_OK, FF_ERR_FORMAT, FF_ERR_MEMORY. The nodes are
  * added to the tree's memory; ff_tree_free releases all. Zero-initialise the tree before the first call. */
 ff_status ff_tree_parse(ff_tree *tree, const char *text, size_t length, const char *argument, ff_node **root,
@@ -53,6 +58,10 @@ ff_status ff_tree_parse(ff_tree *tree, const char *text, size_t length, const ch
 void ff_tree_free(ff_tree *tree);
 /* Memory of the tree; NULL when there is none. */
 void *ff_tree_alloc(ff_tree *tree, size_t size);
+/* A copy of a node with all below it, under another key of a map; NULL: no memory. */
+ff_node *ff_tree_copy(ff_tree *tree, const ff_node *node, const char *key, ff_place key_place);
+/* The node becomes the last child of a map or list; it must have no other parent. */
+void ff_node_add(ff_node *parent, ff_node *child);
 /* The value under a key of a map; NULL if absent or not a map. */
 ff_node *ff_node_find(const ff_node *map, const char *key);
 /* The node at a path, as ff_tree_set finds it; NULL: nothing stands there. */

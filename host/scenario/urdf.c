@@ -28,6 +28,7 @@ typedef struct joint {
 typedef struct reader {
     ff_refusal to;
     const ff_xml *xml;
+    bool frames; /* nothing but where things are */
     int bodies, joints;
     body body[FF_URDF_LINKS + 1];
     joint joint[FF_URDF_LINKS];
@@ -321,7 +322,7 @@ static bool read_limit(const reader *r, const xmlNode *node, ff_urdf_link *row, 
         !read_number(r, limit, "effort", true, &row->row.torque) ||
         !read_number(r, limit, "velocity", true, &row->row.velocity))
         return false;
-    if (!(row->row.torque > 0.0) || !(row->row.velocity > 0.0))
+    if (!(row->row.torque > 0.0 || (r->frames && row->row.torque == 0.0)) || !(row->row.velocity > 0.0))
         return ff_refuse_at(&r->to, r->xml->line(limit),
                             "joint '%s' has effort %.9g and velocity %.9g, allowed: both > 0",
                             row->joint_name, row->row.torque, row->row.velocity);
@@ -487,7 +488,7 @@ static bool read_robot(reader *r, const xmlNode *robot, ff_urdf *urdf) {
     urdf->root_line = r->body[root].line;
     urdf->root_mass = r->body[root].mass;
     put_rows(r, root, urdf);
-    return check_masses(r, urdf);
+    return r->frames || check_masses(r, urdf);
 }
 
 /* ------------------------------------------------------------------------------------------------ document
@@ -532,8 +533,8 @@ static bool read_document(reader *r, xmlParserCtxt *parser, const char *text, si
     return good;
 }
 
-ff_status ff_urdf_parse(const char *label, const char *text, size_t length, ff_urdf *urdf, char *message,
-                        size_t size) {
+ff_status ff_urdf_parse(const char *label, const char *text, size_t length, bool frames, ff_urdf *urdf,
+                        char *message, size_t size) {
     char why[400];
     if (message && size)
         message[0] = 0;
@@ -553,6 +554,7 @@ ff_status ff_urdf_parse(const char *label, const char *text, size_t length, ff_u
     } else {
         r->to = to;
         r->xml = xml;
+        r->frames = frames;
         if (!read_document(r, parser, text, length, urdf))
             status = FF_ERR_FORMAT;
     }
@@ -562,7 +564,8 @@ ff_status ff_urdf_parse(const char *label, const char *text, size_t length, ff_u
     return status;
 }
 
-ff_status ff_urdf_load(ff_held *held, const char *path, ff_urdf *urdf, char *message, size_t size) {
+ff_status ff_urdf_load(ff_held *held, const char *path, bool frames, ff_urdf *urdf, char *message,
+                       size_t size) {
     ff_held own = {0};
     const ff_held_file *file;
     size_t length;
@@ -571,10 +574,10 @@ ff_status ff_urdf_load(ff_held *held, const char *path, ff_urdf *urdf, char *mes
     if (status == FF_ERR_ARGUMENT)
         return ff_refuse(FF_ERR_IO, message, size, "not a regular file");
     if (status == FF_ERR_SIZE) /* the parser says what is too long */
-        return ff_urdf_parse(path, "", length, urdf, message, size);
+        return ff_urdf_parse(path, "", length, frames, urdf, message, size);
     if (status != FF_OK)
         return ff_refuse(FF_ERR_IO, message, size, "%s", why);
-    status = ff_urdf_parse(path, file->text, length, urdf, message, size);
+    status = ff_urdf_parse(path, file->text, length, frames, urdf, message, size);
     ff_held_free(&own);
     return status;
 }

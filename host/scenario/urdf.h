@@ -7,6 +7,7 @@
 #ifndef FF_SCENARIO_URDF_H
 #define FF_SCENARIO_URDF_H
 
+#include "freefloat/command.h"
 #include "scenario/arm_link.h"
 #include "text/held.h"
 
@@ -34,16 +35,23 @@ typedef struct ff_urdf {
     ff_urdf_link link[FF_URDF_LINKS];
 } ff_urdf;
 
-/* FF_OK; FF_ERR_FORMAT, FF_ERR_MEMORY with one line "LABEL:LINE: what is wrong, allowed: ...". */
-ff_status ff_urdf_parse(const char *label, const char *text, size_t length, ff_urdf *urdf, char *message,
-                        size_t size);
+/* FF_OK; FF_ERR_FORMAT, FF_ERR_MEMORY with one line "LABEL:LINE: what is wrong, allowed: ...". frames: the
+ * file is read for its frames and limits alone, moving links need no mass and joints no effort. */
+ff_status ff_urdf_parse(const char *label, const char *text, size_t length, bool frames, ff_urdf *urdf,
+                        char *message, size_t size);
 /* The same from a regular file, as `held` (may be NULL) has it; also FF_ERR_IO, with the system's words alone
  * as message. */
-ff_status ff_urdf_load(ff_held *held, const char *path, ff_urdf *urdf, char *message, size_t size);
+ff_status ff_urdf_load(ff_held *held, const char *path, bool frames, ff_urdf *urdf, char *message,
+                       size_t size);
 /* Fixed links merged into what carries them, and the last row's frame in the last joint's link as *tip: a
  * serial arm of moving joints. What is fixed to the root adds to chain->root_mass. FF_ERR_FORMAT if the arm
  * branches. chain must not be urdf. */
 ff_status ff_urdf_chain(const char *label, const ff_urdf *urdf, ff_urdf *chain, ff_pose *tip, char *message,
                         size_t size);
+/* The arm between two links as a robot's kinematics: a chain of six or seven joints with their limits, no
+ * rail, no tool, ready in the middle of the ranges. base "": the root, else a link that stands still: the
+ * controller's base; tip "": the last row. FF_ERR_FORMAT with one line. */
+ff_status ff_urdf_arm(const char *label, const ff_urdf *urdf, const char *base, const char *tip,
+                      ff_arm_config *arm, char *message, size_t size);
 
 #endif

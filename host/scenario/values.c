@@ -69,6 +69,9 @@ static bool read_value(ff_reader *r, const ff_node *node, const ff_key *key, voi
         return ff_reader_half_widths(r, node, key, at);
     case FF_TYPE_QUATERNION:
         return ff_reader_quaternion(r, node, key, at);
+    case FF_TYPE_ABC_DEG:
+    case FF_TYPE_RPY:
+        return ff_reader_angles(r, node, key, key->type == FF_TYPE_ABC_DEG, at);
     case FF_TYPE_INERTIA:
         return ff_reader_inertia(r, node, key, at);
     case FF_TYPE_WRENCH: {
@@ -132,12 +135,16 @@ static bool read_value(ff_reader *r, const ff_node *node, const ff_key *key, voi
         return true;
     case FF_TYPE_FAULTS:
         return ff__read_faults(r, node, key);
+    case FF_TYPE_ROBOT_ARM:
+        return ff__read_robot_arm(r, node, key, at);
     case FF_TYPE_ARM_MODEL:
         return ff__read_arm_model(r, node, base);
     case FF_TYPE_CHAIN_MODEL:
         return ff__read_chain_model(r, node, at);
     case FF_TYPE_MESH:
         return ff__read_mesh(r, node, at);
+    case FF_TYPE_SITE:
+        return ff__read_site(r, node);
     case FF_TYPE_DRIVES:
         return ff__read_drives(r, node, key, at);
     }
@@ -207,7 +214,7 @@ static bool read_fallback(ff_reader *r, const ff_key *key, void *base) {
         return true;
     }
     if (!fallbacks_create())
-        return ff_reader_fail(r, (ff_place){1, 1, NULL}, "no memory for the defaults");
+        return ff_reader_fail(r, (ff_place){1, 1, NULL, NULL}, "no memory for the defaults");
     return read_value(r, fallbacks.node[fallback_slot(key->fallback)], key, base);
 }
 
@@ -273,6 +280,17 @@ static bool known_keys(ff_reader *r, const ff_node *node, const ff_section *sect
     return good;
 }
 
+/* An attitude has one form. */
+static bool one_attitude(ff_reader *r, const ff_node *node, const ff_key *key) {
+    static const char *const forms[] = {"attitude", "abc_deg", "rpy"};
+    const ff_node *given = ff_node_find(node, key->key);
+    for (int i = 0; i < 3; i++)
+        if (strcmp(forms[i], key->key) != 0 && ff_node_find(node, forms[i]))
+            return ff_reader_fail(r, given->key_place, "%s beside %s, allowed: one of attitude, abc_deg, rpy",
+                                  key->key, forms[i]);
+    return true;
+}
+
 /* Reads the kind first, refuses foreign keys, then goes through the table: absent keys take their defaults.
  */
 bool ff__read_section(ff_reader *r, const ff_node *node, const ff_section *section, void *base) {
@@ -326,7 +344,8 @@ bool ff__read_section(ff_reader *r, const ff_node *node, const ff_section *secti
         const bool replaced = child && (below || key->type != FF_TYPE_PAIR);
         if (!required && !replaced && !key->preset && !read_fallback(r, key, base))
             return false;
-        if (child && !read_value(r, child, key, base))
+        const bool angles = key->type == FF_TYPE_ABC_DEG || key->type == FF_TYPE_RPY;
+        if (child && ((angles && !one_attitude(r, node, key)) || !read_value(r, child, key, base)))
             good = false;
     }
     return good;

@@ -82,11 +82,18 @@ static void fill_page(const ff_server *f, int i, ff_ati_page *page) {
     const ff_sensor_config *sensor = &f->scenario->satellite[i].sensor;
     *page = ff_ati_page_default();
     snprintf(page->product, sizeof page->product, "freefloat virtual sensor");
+    const double *counts = f->address.body[i].sensor->counts;
+    if (counts[0] > 0.0) {
+        page->counts_per_force = counts[0];
+        page->counts_per_torque = counts[1];
+    }
     page->rate = (unsigned)lround(1.0 / f->plan.cycle);
     page->has_range = isfinite(sensor->range_force) && isfinite(sensor->range_torque);
     for (int a = 0; a < 6 && page->has_range; a++)
         page->range[a] = a < 3 ? sensor->range_force : sensor->range_torque;
     /* the counts have 32 bit: a wide range has coarser ones */
+    if (counts[0] > 0.0)
+        return;
     while (page->has_range && sensor->range_force * page->counts_per_force > INT32_MAX)
         page->counts_per_force /= 10.0;
     while (page->has_range && sensor->range_torque * page->counts_per_torque > INT32_MAX)
@@ -98,8 +105,11 @@ static ff_status open_device(ff_server *f, int i, char *message, size_t size) {
     const ff_plan_body *body = &f->plan.body[i];
     struct sockaddr_in any = f->address.body[i].robot_at;
     any.sin_port = 0;
-    ff_status status = ff_socket_open(&any, &d->rsi, NULL, message, size);
-    if (status == FF_OK)
+    const bool stream = f->address.body[i].robot->frame != NULL;
+    ff_status status =
+        stream ? ff__server_ur_open(f, i, message, size) : ff_socket_open(&any, &d->rsi, NULL, message, size);
+    d->ur.feels = f->address.body[i].sensor->frame != NULL;
+    if (status == FF_OK && !d->ur.feels)
         status = ff_socket_open(&f->address.body[i].sensor_at, &d->ati, NULL, message, size);
     if (status != FF_OK)
         return status;
@@ -139,6 +149,8 @@ static ff_status open_device(ff_server *f, int i, char *message, size_t size) {
         d->config.axiscorr_upper[6] = d->config.axiscorrmon[6] = most;
     }
     d->usual = d->config;
+    if (!f->address.body[i].sensor->page)
+        return FF_OK;
     return ff_http_serve(&f->address.body[i].page_at, FF_ATI_HTTP_PATH, xml, &d->http, message, size);
 }
 
@@ -172,6 +184,7 @@ static void start_session(ff_server *f) {
         d->usual.ipoc_start = d->config.ipoc_start;
         d->config = d->usual;
         ff_rsi_controller_reset(&d->config, &d->state);
+        ff__server_ur_reset(&d->ur);
         d->joints = d->first = f->plan.body[i].home;
         d->posed.p.x = FF_NAN;
         const ff_pose park = ff_plan_runup(&f->plan, i, -FF_INF).T;
@@ -198,9 +211,12 @@ static void wait_answers(ff_server *f) {
     const int n = f->plan.bodies;
     for (int i = 0; i < n; i++) {
         p[i] = (struct pollfd){.fd = f->device[i].rsi, .events = POLLIN};
+        for (int k = 0; f->device[i].ur.here && k < FF_SERVER_LINKS; k++)
+            if (f->device[i].ur.link[k].rtde.inputs > 0)
+                p[i].fd = f->device[i].ur.link[k].fd;
         p[n + i] = (struct pollfd){.fd = f->device[i].ati, .events = POLLIN};
     }
-    const double patience = f->options->patience > 0.0 ? f->options->patience : 5.0;
+    const double patience = f->options->patience > 0.0 ? f->options->patience : 20.0;
     const int64_t begin = ff_clock_now(),
                   give_up = begin + (f->client ? (int64_t)(1e9 * patience) : 20000000);
     for (int i = 0; i < n; i++)
@@ -220,7 +236,7 @@ static void wait_answers(ff_server *f) {
             bool late = false;
             for (int i = 1; i < n; i++)
                 if (f->device[i].deferred_size &&
-                    (f->device[0].state.answered || ff__server_unanswerable(f, 0))) {
+                    (f->device[0].state.answered || f->device[0].failed || ff__server_unanswerable(f, 0))) {
                     ff_socket_send(f->device[i].rsi, f->device[i].deferred, f->device[i].deferred_size,
                                    &f->address.body[i].robot_at);
                     f->device[i].deferred_size = 0;
@@ -271,7 +287,9 @@ static void push_by_hand(ff_server *f) {
         ff_server_device *d = &f->device[i];
         const ff_sensor_config *sensor = &f->scenario->satellite[i].sensor;
         const ff_rsi_sen *sen = &d->state.sen;
-        const int asked = sen->has_text ? ff_push_asked(sen->text) : -1;
+        const int asked = d->ur.here      ? ff__server_ur_asked(&d->ur)
+                          : sen->has_text ? ff_push_asked(sen->text)
+                                          : -1;
         if (asked >= 0 && asked != d->push) {
             d->push = asked;
             d->pushed = f->k;
@@ -406,10 +424,11 @@ static void end_session(ff_server *f) {
         result->robot[i] = f->truth.robot[i];
         result->force[i] = ff_vec3_norm(f->truth.contact_b[i].f);
         result->stolen += d->server.stolen;
-        say(f, "%s: RSI %s after %llu cycles; %llu late, %llu too late, %llu clipped, %llu malformed answers",
-            f->scenario->satellite[i].name, reasons[d->state.stopped], (unsigned long long)f->k,
-            (unsigned long long)d->state.info.late, (unsigned long long)d->state.info.too_late,
-            (unsigned long long)d->state.info.clipped, (unsigned long long)d->state.info.malformed);
+        say(f, "%s: %s %s after %llu cycles; %llu late, %llu too late, %llu clipped, %llu malformed answers",
+            f->scenario->satellite[i].name, d->ur.here ? "the program" : "RSI", reasons[d->state.stopped],
+            (unsigned long long)f->k, (unsigned long long)d->state.info.late,
+            (unsigned long long)d->state.info.too_late, (unsigned long long)d->state.info.clipped,
+            (unsigned long long)d->state.info.malformed);
     }
     for (int i = 0; i < f->plan.bodies; i++) {
         ff_server_device *d = &f->device[i];
@@ -507,8 +526,9 @@ void ff_facility_run(const ff_scenario *scenario, const ff_facility_options *opt
         ff_socket_address("127.0.0.1", 0, &any);
         ff_socket_open(&any, &f->stranger, NULL, message, size);
         for (int i = 0; i < f->plan.bodies; i++)
-            say(f, "%s: RSI to port %u every %g ms%s, RDT on port %u, HTTP on port %u",
-                scenario->satellite[i].name, ntohs(f->address.body[i].robot_at.sin_port), 1e3 * f->plan.cycle,
+            say(f, "%s: %s port %u every %g ms%s, RDT on port %u, HTTP on port %u",
+                scenario->satellite[i].name, f->device[i].ur.here ? "RTDE on" : "RSI to",
+                ntohs(f->address.body[i].robot_at.sin_port), 1e3 * f->plan.cycle,
                 options->lockstep ? " (lockstep)" : "", ntohs(f->address.body[i].sensor_at.sin_port),
                 ntohs(f->address.body[i].page_at.sin_port));
         f->deadline = ff_clock_now();
@@ -529,6 +549,7 @@ void ff_facility_run(const ff_scenario *scenario, const ff_facility_options *opt
     for (int i = 0; i < FF_MAX_BODIES; i++) {
         ff_server_device *d = &f->device[i];
         ff_http_stop(d->http);
+        ff__server_ur_close(&d->ur);
         if (d->rsi >= 0)
             close(d->rsi);
         if (d->ati >= 0)

@@ -14,7 +14,7 @@ typedef struct ff_facility_options {
     ff_ports ports;
     bool lockstep;    /* time advances only with the answer */
     bool once;        /* end after the first client's session */
-    double patience;  /* [s] lockstep: an answer that takes longer ends the session; 0: 5 */
+    double patience;  /* [s] lockstep: an answer that takes longer ends the session; 0: 20 */
     unsigned timeout; /* late answers in a row that stop RSI; 0: 10, as on a controller */
     const atomic_bool *stop;
     /* one line for the user; may be NULL */

@@ -3,13 +3,40 @@
 #ifndef FF_SERVER_INTERNAL_H
 #define FF_SERVER_INTERNAL_H
 
+#include "devices/rtde/controller.h"
 #include "facility/plan.h"
 #include "fit/motion.h"
 #include "server/facility.h"
 #include "server/outside.h"
 
+enum { FF_SERVER_LINKS = 3 }; /* clients of RTDE at once */
+
+typedef struct ff_server_link {
+    int fd;
+    ff_ur_link rtde;
+    uint8_t bytes[4096];
+    size_t used;
+} ff_server_link;
+
+/* A controller that speaks RTDE; open, answered, stopped are counted beside RSI's. */
+typedef struct ff_server_ur {
+    bool here;
+    int rtde, script, upload; /* sockets: both ports, and a program on its way */
+    ff_server_link link[FF_SERVER_LINKS];
+    char text[FF_DEVICE_TEXT_MAX];
+    size_t uploaded;
+    int64_t run; /* of the program that runs; -1: none does */
+    ff_ur_registers registers;
+    ff_ur_report report;
+    double taken;     /* count of the last order that it took */
+    double silent;    /* [s] since one came */
+    bool feels, mute; /* its own sensor is the satellite's; a fault keeps that from speaking */
+    ff_wrench wrench;
+} ff_server_ur;
+
 typedef struct ff_server_device {
     int rsi, ati; /* sockets */
+    ff_server_ur ur;
     ff_http_server *http;
     ff_rsi_controller_config config, usual; /* as it acts now, and without what a fault has set */
     ff_rsi_controller_state state;
@@ -96,6 +123,15 @@ static inline double ff__server_always(const ff_server *f, ff_fault_kind kind, i
 void ff__server_serve_requests(ff_server *f);
 void ff__server_sense_until(ff_server *f, int i, double t);
 void ff__server_sense(ff_server *f);
+
+/* ur.c */
+ff_status ff__server_ur_open(ff_server *f, int i, char *message, size_t size);
+void ff__server_ur_close(ff_server_ur *u);
+void ff__server_ur_reset(ff_server_ur *u);
+void ff__server_ur_serve(ff_server *f, int i);
+void ff__server_ur_send(ff_server *f, int i, ff_pose tcp, double late);
+int ff__server_ur_asked(const ff_server_ur *u);
+ff_arm_joints ff__server_ur_finish(ff_server *f, int i);
 
 /* robot.c */
 ff_pose ff__server_moved(const ff_setpoint *from, const ff_twist *acceleration, double dt);

@@ -44,6 +44,7 @@ static bool stands(const ff_server *f, int i) {
            !isnan(ff__server_acts(f, FF_FAULT_KRC_DRIVES, i)) ||
            !isnan(ff__server_acts(f, FF_FAULT_KRC_ESTOP, i)) ||
            !isnan(ff__server_acts(f, FF_FAULT_KRC_PROGRAM, i)) ||
+           !isnan(ff__server_acts(f, FF_FAULT_PROTECTIVE_STOP, i)) ||
            ff__server_acts(f, FF_FAULT_KRC_OVERRIDE, i) == 0.0;
 }
 
@@ -64,6 +65,14 @@ void ff__server_send_rob(ff_server *f, int i) {
     ff_pose rist = ff_plan_to_base(body, T);
     if (!isnan(size = ff__server_always(f, FF_FAULT_TOOL_OFF, i)))
         rist.p = ff_vec3_axpy(size, ff_quat_rotate(rist.q, ff_vec3_make(0.0, 0.0, 1.0)), rist.p);
+    if (!isnan(size = ff__server_acts(f, FF_FAULT_ROB_LATE, i)))
+        late += size;
+    if (d->ur.here) {
+        if (late > 0.0 && !f->options->lockstep)
+            ff_clock_sleep_until(ff_clock_now() + (int64_t)(1e9 * late));
+        ff__server_ur_send(f, i, rist, late);
+        return;
+    }
     ff_rsi_from_pose(rist, rob.rist);
     ff_arm_to_kuka(&d->joints, rob.aipos, &rob.eipos[0]);
     if (!isnan(size = ff__server_acts(f, FF_FAULT_IPOC_JUMP, i))) {
@@ -72,8 +81,6 @@ void ff__server_send_rob(ff_server *f, int i) {
         d->state.ipoc += 400;
         d->jumped = true;
     }
-    if (!isnan(size = ff__server_acts(f, FF_FAULT_ROB_LATE, i)))
-        late += size;
     put_signals(f, i, &rob);
     rob.arrival_ns = (uint64_t)llround(1e9 * (d->tick + late));
     for (int n = 0; i == 0 && n < f->plan.bodies && n < FF_RSI_RECORDS; n++)
@@ -136,7 +143,9 @@ bool ff__server_take_answers(ff_server *f) {
         char text[FF_RSI_READ_MAX];
         struct sockaddr_in from;
         int64_t stamp;
-        for (int n = 0; n < 16; n++) {
+        if (d->ur.here)
+            ff__server_ur_serve(f, i);
+        for (int n = 0; n < 16 && !d->ur.here; n++) {
             const long size = ff_socket_receive(d->rsi, text, sizeof text, &from, &stamp);
             if (size == 0)
                 break;
@@ -209,6 +218,10 @@ static void move_to(ff_server *f, int i, ff_pose T) {
 }
 
 void ff__server_rearm(ff_server_device *d) {
+    if (d->ur.here) { /* its clock runs on, and its program */
+        d->state.open = d->state.answered = false;
+        return;
+    }
     d->config.ipoc_start = d->state.ipoc + d->config.ipoc_step;
     ff_rsi_controller_reset(&d->config, &d->state);
 }
@@ -226,6 +239,13 @@ void ff__server_restart(ff_server *f, int i) {
 
 void ff__server_finish(ff_server *f, int i) {
     ff_server_device *d = &f->device[i];
+    if (d->ur.here) {
+        const ff_arm_joints joints = ff__server_ur_finish(f, i);
+        ff_pose at = ff_arm_forward(&f->plan.body[i].arm, &joints);
+        at.q = ff_quat_unit(at.q);
+        move_to(f, i, at);
+        return;
+    }
     const uint64_t ipoc = d->state.ipoc;
     ff_rsi_correction correction;
     d->failed |= ff_rsi_controller_finish(&d->config, &d->state, &correction) < 0;

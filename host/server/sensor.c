@@ -8,6 +8,8 @@ enum { MOST_RECORDS = 128 }; /* a cycle: half of what the loop reads in one */
 void ff__server_serve_requests(ff_server *f) {
     for (int i = 0; i < f->plan.bodies; i++) {
         ff_server_device *d = &f->device[i];
+        if (d->ur.feels)
+            continue;
         uint8_t bytes[64];
         size_t used;
         const ff_ati_request start = {.command = FF_ATI_START};
@@ -33,6 +35,8 @@ static void send_record(ff_server *f, int i, ff_wrench wrench, double tick, bool
     ff_server_device *d = &f->device[i];
     uint32_t status = 0;
     double size;
+    d->ur.mute =
+        !isnan(ff__server_acts(f, FF_FAULT_FT_SILENT, i)) || !isnan(ff__server_acts(f, FF_FAULT_FT_LOST, i));
     if (!isnan(size = ff__server_acts(f, FF_FAULT_FT_SILENT, i)))
         return;
     if (!isnan(size = ff__server_acts(f, FF_FAULT_FT_DRIFT, i)))
@@ -52,6 +56,13 @@ static void send_record(ff_server *f, int i, ff_wrench wrench, double tick, bool
     }
     if (!isnan(ff__server_always(f, FF_FAULT_FT_DEAF, i)))
         wrench = ff_wrench_zero();
+    if (d->ur.feels) { /* sent with the cycle's telegram */
+        if (isnan(ff__server_acts(f, FF_FAULT_FT_STUCK, i)))
+            d->ur.wrench = wrench;
+        d->record_at = tick;
+        f->result->records++;
+        return;
+    }
     if (!isnan(ff__server_acts(f, FF_FAULT_FT_SATURATED, i)) && struck)
         status = (uint32_t)FF_ATI_STATUS_ERROR | FF_ATI_STATUS_SATURATED;
     if (!isnan(ff__server_acts(f, FF_FAULT_FT_BROKEN, i)) && struck)

@@ -70,49 +70,78 @@ static char *summary(const ff_session *session, ff_status status) {
     return ff_json_take(&json);
 }
 
-static void names(FILE *file, const char *what, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        fprintf(file, ",%s%zu", what, i + 1);
+/* ------------------------------------------------------------------------------------------ the log -- */
+
+/* Where the values of a sample stand, in the order of the columns. */
+typedef struct log_group {
+    const char *name;
+    size_t offset;
+    enum { ONE, TASK, JOINTS } many; /* its columns: itself, or numbered from 1 */
+} log_group;
+
+#define AT(field) offsetof(ff_emulate_sample, field)
+/* Task coordinates (pose: rotation vector, then position), then the target's q. */
+static const log_group arm_groups[] = {{"t_s", AT(t), ONE},
+                                       {"robot.task", AT(p_r), TASK},
+                                       {"direct.task", AT(p_direct), TASK},
+                                       {"constraint", AT(constraint), TASK},
+                                       {"force", AT(f), TASK},
+                                       {"force_direct", AT(f_direct), TASK},
+                                       {"lambda", AT(lambda), TASK},
+                                       {"torque", AT(torque), TASK},
+                                       {"target.q", AT(q_s), JOINTS},
+                                       {"direct.q", AT(q_direct), JOINTS},
+                                       {"energy_J", AT(energy), ONE},
+                                       {"energy_direct_J", AT(energy_direct), ONE}};
+static const log_group joint_groups[] = {{"t_s", AT(t), ONE},
+                                         {"robot_rad", AT(p_r), ONE},
+                                         {"target_link_rad", AT(q_s), ONE},
+                                         {"target_motor_rad", AT(q_s[1]), ONE},
+                                         {"direct_link_rad", AT(q_direct), ONE},
+                                         {"direct_motor_rad", AT(q_direct[1]), ONE},
+                                         {"constraint_rad", AT(constraint), ONE},
+                                         {"force_N", AT(f), ONE},
+                                         {"force_direct_N", AT(f_direct), ONE},
+                                         {"lambda_N", AT(lambda), ONE},
+                                         {"torque_Nm", AT(torque), ONE}};
+#undef AT
+
+ff_status ff_session_emulated(const ff_session *session, ff_store *store) {
+    enum { GROUPS = sizeof arm_groups / sizeof *arm_groups, MOST = GROUPS * 32 };
+    const ff_emulate_result *r = &session->emulation;
+    const bool arms = session->scenario.target == FF_TARGET_ARM;
+    const log_group *list = arms ? arm_groups : joint_groups;
+    const size_t groups = arms ? GROUPS : sizeof joint_groups / sizeof *joint_groups;
+    const size_t many[] = {1, arms ? (size_t)session->scenario.arms.robot.links : 1, r->positions};
+    char name[MOST][48];
+    const char *names[MOST];
+    size_t offset[MOST];
+    int count = 0;
+    for (size_t g = 0; g < groups; g++)
+        for (size_t i = 0; i < many[list[g].many] && count < MOST; i++, count++) {
+            if (list[g].many == ONE)
+                snprintf(name[count], sizeof name[count], "%s", list[g].name);
+            else
+                snprintf(name[count], sizeof name[count], "%s%zu", list[g].name, i + 1);
+            names[count] = name[count];
+            offset[count] = list[g].offset + i * sizeof(double);
+        }
+    const ff_status status = ff_store_init_table(count, names, r->samples, store);
+    for (int c = 0; c < count && status == FF_OK; c++)
+        for (size_t k = 0; k < r->samples; k++)
+            memcpy(&store->column[c].value[k], (const char *)&r->sample[k] + offset[c], sizeof(double));
+    return status;
 }
 
-static void numbers(FILE *file, const double *value, size_t count) {
-    for (size_t i = 0; i < count; i++)
-        fprintf(file, ",%.17g", value[i]);
-}
-
-/* Arms: task coordinates (pose: rotation vector, then position), then the target's q. */
-static void write_arms(const ff_emulate_result *r, size_t n, FILE *file) {
-    static const char *const group[] = {"robot.task",   "direct.task", "constraint", "force",
-                                        "force_direct", "lambda",      "torque"};
-    fputs("t_s", file);
-    for (size_t g = 0; g < sizeof group / sizeof *group; g++)
-        names(file, group[g], n);
-    names(file, "target.q", r->positions);
-    names(file, "direct.q", r->positions);
-    fputs(",energy_J,energy_direct_J\n", file);
-    for (size_t k = 0; k < r->samples; k++) {
-        const ff_emulate_sample *s = &r->sample[k];
-        fprintf(file, "%.9g", s->t);
-        const double *const values[] = {s->p_r,      s->p_direct, s->constraint, s->f,
-                                        s->f_direct, s->lambda,   s->torque};
-        for (size_t g = 0; g < sizeof group / sizeof *group; g++)
-            numbers(file, values[g], n);
-        numbers(file, s->q_s, r->positions);
-        numbers(file, s->q_direct, r->positions);
-        fprintf(file, ",%.17g,%.17g\n", s->energy, s->energy_direct);
-    }
-}
-
-static void write_joint(const ff_emulate_result *r, FILE *file) {
-    fputs("t_s,robot_rad,target_link_rad,target_motor_rad,direct_link_rad,direct_motor_rad,constraint_"
-          "rad,force_N,"
-          "force_direct_N,lambda_N,torque_Nm\n",
-          file);
-    for (size_t k = 0; k < r->samples; k++) {
-        const ff_emulate_sample *s = &r->sample[k];
-        fprintf(file, "%.9g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g,%.17g\n", s->t, s->p_r[0],
-                s->q_s[0], s->q_s[1], s->q_direct[0], s->q_direct[1], s->constraint[0], s->f[0],
-                s->f_direct[0], s->lambda[0], s->torque[0]);
+static void write_table(const ff_store *store, FILE *file) {
+    for (int c = 0; c < store->count; c++)
+        fprintf(file, "%s%s", c ? "," : "", store->column[c].name);
+    fputc('\n', file);
+    for (uint64_t k = 0; k < store->rows; k++) {
+        fprintf(file, "%.9g", store->column[0].value[k]);
+        for (int c = 1; c < store->count; c++)
+            fprintf(file, ",%.17g", store->column[c].value[k]);
+        fputc('\n', file);
     }
 }
 
@@ -120,22 +149,22 @@ static ff_outcome write_log(const ff_session *session, const char *folder, ff_no
     char path[FF_FILE_PATH];
     snprintf(path, sizeof path, "%s/log.csv", folder);
     ff_file_whole whole;
+    ff_store store;
+    if (ff_session_emulated(session, &store) != FF_OK)
+        return ff_notes_error(notes, FF_FAILED, "%s: no memory for the log", path);
     ff_status status = ff_file_begin(path, &whole);
     if (status == FF_OK) {
-        if (session->scenario.target == FF_TARGET_ARM)
-            write_arms(&session->emulation, (size_t)session->scenario.arms.robot.links, whole.file);
-        else
-            write_joint(&session->emulation, whole.file);
+        write_table(&store, whole.file);
         status = ff_file_end(&whole, true);
     }
+    ff_store_free(&store);
     if (status == FF_OK)
         return FF_DONE;
     return ff_notes_error(notes, FF_FAILED, "%s: cannot be written (%s)", path, strerror(errno));
 }
 
-/* False without memory. The same quantities for the report's plots: the emulated robot beside the target
- * simulated directly. */
-static bool collect(ff_session *session) {
+/* The same quantities for the report's plots: the emulated robot beside the target simulated directly. */
+bool ff__session_collect_emulation(ff_session *session) {
     const ff_emulate_result *r = &session->emulation;
     const bool arms = session->scenario.target == FF_TARGET_ARM;
     const size_t n = arms ? (size_t)session->scenario.arms.robot.links : 1, q = arms ? r->positions : 2;
@@ -194,7 +223,7 @@ static ff_status emulate(const ff_scenario *scenario, ff_emulate_result *result,
                : ff_emulate_joint_run(&scenario->emulation, result, message, size, warnings, warnings_size);
 }
 
-/* Nothing ran: the scenario asks for what cannot be. */
+/* Nothing ran: the scenario is impossible. */
 static ff_outcome refuse(const ff_scenario *scenario, ff_status status, const char *message,
                          ff_notes *notes) {
     return ff_notes_error(notes, FF_REFUSED, "%s: %s", scenario->name,
@@ -243,7 +272,7 @@ ff_outcome ff__session_emulate(ff_session *session, const ff_session_options *op
             ff_notes_error(notes, FF_DONE,
                            "warning: %s: an emulation has no log.mcap; --log csv writes its log",
                            scenario->name);
-        if (!collect(session)) {
+        if (!ff__session_collect_emulation(session)) {
             ff_notes_error(notes, FF_FAILED, "%s: no memory for the report", scenario->name);
             session->whole = false;
         }

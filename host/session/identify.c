@@ -167,8 +167,22 @@ static ff_status own_scenario(const ff_log_identify_config *config, ff_scenario 
     return status == FF_ERR_MEMORY ? FF_ERR_MEMORY : FF_OK;
 }
 
+/* The fits on a table, and what they come to. */
+static ff_outcome identify(const ff_log_identify_config *config, const ff_log_table *table,
+                           ff_log_identified *out, ff_notes *notes) {
+    const int found = fit_bodies(config, table, out);
+    if (out->bodies)
+        return found ? FF_DONE : FF_FAILED;
+    free(out->json);
+    out->json = NULL;
+    return ff_notes_error(notes, FF_REFUSED, "%s: no satellite '%s' in this log; it has '%s'", config->file,
+                          config->body, table->body[0]);
+}
+
 ff_outcome ff_log_identify(const ff_log_identify_config *config, ff_log_identified *out, ff_notes *notes) {
     *out = (ff_log_identified){0};
+    if (config->table)
+        return identify(config, config->table, out, notes);
     ff_log_table table;
     char message[512] = "";
     if (ff_log_table_read(config->file, &table, message, sizeof message) != FF_OK)
@@ -183,14 +197,7 @@ ff_outcome ff_log_identify(const ff_log_identify_config *config, ff_log_identifi
     }
     if (own)
         c.scenario = own;
-    const int found = fit_bodies(&c, &table, out);
-    ff_outcome outcome = found ? FF_DONE : FF_FAILED;
-    if (out->bodies == 0) {
-        free(out->json);
-        out->json = NULL;
-        outcome = ff_notes_error(notes, FF_REFUSED, "%s: no satellite '%s' in this log; it has '%s'",
-                                 config->file, config->body, table.body[0]);
-    }
+    const ff_outcome outcome = identify(&c, &table, out, notes);
     ff_log_table_free(&table);
     free(own);
     return outcome;

@@ -22,6 +22,7 @@ typedef struct ff_log_identify_config {
     ff_vec3 gravity;             /* [m/s2] payload, without a scenario; sensor at the CoM */
     const ff_scenario *scenario; /* payload: gravity and the sensor's place; NULL: `gravity` */
     const ff_catalog *catalog;   /* `own`: methods that the log's scenario names */
+    const ff_log_table *table;   /* rows in memory; `file` is then what they are called; NULL: in the file */
     bool own;                    /* payload: the scenario that an MCAP log brings, where it does */
 } ff_log_identify_config;
 

@@ -9,4 +9,7 @@ ff_outcome ff__session_emulate(ff_session *session, const ff_session_options *op
 /* ff_session_prepare for the same. */
 ff_outcome ff__session_prepare_emulation(const ff_scenario *scenario, ff_notes *notes);
 
+/* The series of its report; false: no memory. */
+bool ff__session_collect_emulation(ff_session *session);
+
 #endif

@@ -52,7 +52,10 @@ ff_outcome ff_session_load(ff_session *session, const char *path, const ff_scena
     return FF_DONE;
 }
 
+static void leave_course(ff_session *session);
+
 void ff_session_free(ff_session *session) {
+    leave_course(session);
     ff_emulate_free(&session->emulation);
     ff_report_collector_free(&session->report);
     ff_ideal_free(&session->ideal);
@@ -61,6 +64,26 @@ void ff_session_free(ff_session *session) {
     free(session->summary);
     session->summary = NULL;
 }
+
+/* ------------------------------------------------------------------------------------- under way -- */
+
+/* The consumers of the rows, and the logs among them. */
+typedef struct outputs {
+    ff_sink sink[6];
+    int sinks;
+    ff_csv csv;
+    ff_log mcap;
+    bool has_csv, has_mcap;
+    char csv_path[FF_FILE_PATH], mcap_path[FF_FILE_PATH];
+} outputs;
+
+/* What a session needs between its begin and its end. */
+typedef struct ff_session_course {
+    ff_session_options options;
+    outputs outputs;
+    ff_run_options run;
+    ff_running *running;
+} ff_session_course;
 
 static void begin_phase(const ff_session_options *options, double from, double to, double amount,
                         const char *unit) {
@@ -85,6 +108,20 @@ static ff_outcome solve_ideal(ff_session *session, const ff_session_options *opt
     return ff_notes_error(notes, FF_FAILED, "%s: %s", session->scenario.name, session->run.message);
 }
 
+/* The text of a file that the scenario names; NULL: it is not held. */
+static const char *beside(const ff_session *session, const char *name, size_t *length) {
+    char place[FF_FILE_PATH];
+    ff_scenario_place(session->path, name, place);
+    const ff_held_file *file = *name ? ff_held_find(session->scenario.held, place) : NULL;
+    *length = file ? file->length : 0;
+    return file ? file->text : NULL;
+}
+
+const char *ff_session_description(const ff_session *session) {
+    size_t length;
+    return session->scenario.models ? beside(session, session->scenario.model[0], &length) : NULL;
+}
+
 /* Written in place, not renamed at the end: what is flushed shall survive a kill, and with `sync` (on
  * devices, by the recorder's thread) a power cut. */
 static ff_status open_mcap(const ff_session *session, const char *path, const ff_session_options *options,
@@ -95,17 +132,12 @@ static ff_status open_mcap(const ff_session *session, const char *path, const ff
                             .method = session->method,
                             .sync = options->runner != NULL,
                             .compress = !options->plain};
-    const ff_held *held = session->scenario.held;
-    const ff_held_file *file = ff_held_find(held, session->path);
+    const ff_held_file *file = ff_held_find(session->scenario.held, session->path);
     source.text = file ? file->text : NULL;
     source.length = file ? file->length : 0;
-    for (int i = 0; i < session->scenario.models; i++) {
-        char place[FF_FILE_PATH];
-        ff_scenario_place(session->path, session->scenario.model[i], place);
-        file = ff_held_find(held, place);
-        source.model_text[i] = file ? file->text : NULL;
-        source.model_length[i] = file ? file->length : 0;
-    }
+    source.site_text = beside(session, session->scenario.site, &source.site_length);
+    for (int i = 0; i < session->scenario.models; i++)
+        source.model_text[i] = beside(session, session->scenario.model[i], &source.model_length[i]);
     return ff_log_open(path, &session->scenario, &source, log);
 }
 
@@ -121,16 +153,6 @@ static ff_outcome unopened(ff_status status, const char *path, ff_notes *notes) 
     return ff_notes_error(notes, failed ? FF_FAILED : FF_REFUSED, "%s: cannot be written (%s)", path,
                           reason(status));
 }
-
-/* The consumers of the rows, and the logs among them. */
-typedef struct outputs {
-    ff_sink sink[6];
-    int sinks;
-    ff_csv csv;
-    ff_log mcap;
-    bool has_csv, has_mcap;
-    char csv_path[FF_FILE_PATH], mcap_path[FF_FILE_PATH];
-} outputs;
 
 static ff_outcome open_outputs(ff_session *session, const ff_session_options *options, outputs *o,
                                ff_notes *notes) {
@@ -238,9 +260,16 @@ ff_outcome ff_session_prepare(const ff_scenario *scenario, ff_notes *notes) {
                               : prepare(scenario, &run, notes);
 }
 
-ff_outcome ff_session_execute(ff_session *session, const ff_session_options *options, ff_notes *notes) {
-    if (session->scenario.emulates)
-        return ff__session_emulate(session, options, notes);
+static void leave_course(ff_session *session) {
+    if (!session->course)
+        return;
+    ff_running_close(session->course->running);
+    free(session->course);
+    session->course = NULL;
+}
+
+/* Everything before the first cycle. */
+static ff_outcome start(ff_session *session, const ff_session_options *options, ff_notes *notes) {
     if (!options->runner) { /* on devices there are others to refuse it */
         const ff_outcome prepared = prepare(&session->scenario, &session->run, notes);
         if (prepared != FF_DONE)
@@ -248,42 +277,134 @@ ff_outcome ff_session_execute(ff_session *session, const ff_session_options *opt
     }
     if (options->out && ff_session_make_folder(options->out, notes) != FF_DONE)
         return FF_REFUSED;
-    const ff_outcome solved = solve_ideal(session, options, notes);
+    const ff_outcome solved = options->unjudged ? FF_DONE : solve_ideal(session, options, notes);
     if (ff_metrics_init(&session->scenario, &session->metrics) != FF_OK)
         return ff_notes_error(notes, FF_FAILED, "no memory");
     if (solved != FF_DONE) { /* there is nothing to compare with: the summary says why */
         session->whole = conclude(session, options, NULL, notes) == FF_DONE;
         return solved;
     }
-    outputs o = {0};
-    ff_outcome outcome = open_outputs(session, options, &o, notes);
-    if (outcome != FF_DONE)
-        return outcome;
+    ff_session_course *c = session->course = calloc(1, sizeof *c);
+    if (!c)
+        return ff_notes_error(notes, FF_FAILED, "no memory");
+    c->options = *options;
+    const ff_outcome opened = open_outputs(session, options, &c->outputs, notes);
+    if (opened != FF_DONE) {
+        leave_course(session);
+        return opened;
+    }
     begin_phase(options, 0.3, 1.0, (double)session->scenario.cycles, "cycles");
-    const ff_run_options run = {.ideal = &session->ideal,
-                                .sinks = o.sink,
-                                .count = o.sinks,
-                                .timing = true,
-                                .progress = options->progress,
-                                .user = options->user,
-                                .between = options->between,
-                                .between_user = options->between_user,
-                                .opener = options->opener};
-    if (options->runner)
-        options->runner(options->runner_self, &session->scenario, &run, &session->run);
-    else
-        ff_run(&session->scenario, &run, &session->run);
-    const ff_outcome closed = outcome = close_outputs(&o, notes);
-    if (session->run.status == FF_ERR_UNSUPPORTED)
+    c->run = (ff_run_options){.ideal = options->unjudged ? NULL : &session->ideal,
+                              .sinks = c->outputs.sink,
+                              .count = c->outputs.sinks,
+                              .timing = true,
+                              .progress = options->progress,
+                              .user = options->user,
+                              .between = options->between,
+                              .between_user = options->between_user,
+                              .opener = options->opener};
+    return FF_DONE;
+}
+
+/* And everything after the last. */
+static ff_outcome finish(ff_session *session, ff_notes *notes) {
+    ff_session_course *c = session->course;
+    ff_running_close(c->running);
+    c->running = NULL;
+    ff_outcome outcome = close_outputs(&c->outputs, notes);
+    const ff_outcome closed = outcome;
+    if (session->run.status == FF_ERR_UNSUPPORTED) {
+        leave_course(session);
         return ff_notes_error(notes, FF_REFUSED, "%s: %s", session->scenario.name, session->run.message);
+    }
     if (session->run.status < 0 && outcome == FF_DONE)
         outcome = ff_notes_error(notes, FF_FAILED, "%s: the run failed: %s", session->scenario.name,
                                  *session->run.message ? session->run.message
                                                        : ff_status_text(session->run.status));
-    const ff_outcome written = conclude(session, options, &session->ideal, notes);
+    const ff_outcome written =
+        conclude(session, &c->options, c->options.unjudged ? NULL : &session->ideal, notes);
     session->whole = closed == FF_DONE && written == FF_DONE;
     warn_untouched(session, notes);
+    leave_course(session);
     return outcome == FF_DONE ? written : outcome;
+}
+
+ff_outcome ff_session_execute(ff_session *session, const ff_session_options *options, ff_notes *notes) {
+    if (session->scenario.emulates)
+        return ff__session_emulate(session, options, notes);
+    const ff_outcome started = start(session, options, notes);
+    if (started != FF_DONE)
+        return started;
+    const ff_run_options *run = &session->course->run;
+    if (options->runner)
+        options->runner(options->runner_self, &session->scenario, run, &session->run);
+    else
+        ff_run(&session->scenario, run, &session->run);
+    return finish(session, notes);
+}
+
+ff_outcome ff_session_begin(ff_session *session, const ff_session_options *options, ff_notes *notes) {
+    if (session->scenario.emulates)
+        return ff_notes_error(notes, FF_REFUSED, "%s: an emulation runs in one piece and cannot be stepped",
+                              session->scenario.name);
+    const ff_outcome started = start(session, options, notes);
+    if (started != FF_DONE)
+        return started;
+    session->course->running = ff_running_open(&session->scenario, &session->course->run, &session->run);
+    if (session->course->running)
+        return FF_DONE;
+    const ff_outcome outcome =
+        ff_notes_error(notes, session->run.status == FF_ERR_UNSUPPORTED ? FF_REFUSED : FF_FAILED, "%s: %s",
+                       session->scenario.name,
+                       *session->run.message ? session->run.message : ff_status_text(session->run.status));
+    close_outputs(&session->course->outputs, notes);
+    leave_course(session);
+    return outcome;
+}
+
+ff_running *ff_session_running(const ff_session *session) {
+    return session->course ? session->course->running : NULL;
+}
+
+bool ff_session_step(ff_session *session) {
+    return ff_running_cycle(session->course->running);
+}
+
+ff_outcome ff_session_end(ff_session *session, ff_notes *notes) {
+    if (session->run.status == FF_OK && session->run.cycles < session->scenario.cycles)
+        ff_running_stop(session->course->running);
+    return finish(session, notes);
+}
+
+void ff_session_keep(ff_session *session, ff_keeper *keeper) {
+    if (session->course->outputs.has_csv || session->course->outputs.has_mcap || session->report.series)
+        ff_keep_refuse(keeper, "its log is being written to a file, which does not go back");
+    ff_running_keep(session->course->running, keeper);
+    ff_metrics_keep(&session->metrics, keeper);
+    ff_keep(keeper, &session->history, sizeof session->history);
+}
+
+char *ff_session_peek(const ff_session *session) {
+    ff_metrics copy = session->metrics; /* judging ends its contacts */
+    copy.episode = malloc(FF_MAX_EPISODES * sizeof *copy.episode);
+    if (!copy.episode)
+        return NULL;
+    memcpy(copy.episode, session->metrics.episode, (size_t)copy.episodes * sizeof *copy.episode);
+    ff_metrics_finish(&copy, session->course && session->course->options.unjudged ? NULL : &session->ideal,
+                      session->run.status);
+    char *summary = ff_summary_json(&copy, &session->run);
+    free(copy.episode);
+    return summary;
+}
+
+ff_outcome ff_session_collect(ff_session *session, const ff_store *rows, ff_notes *notes) {
+    if (session->report.series)
+        return FF_DONE;
+    const bool good = session->scenario.emulates
+                          ? ff__session_collect_emulation(session)
+                          : ff_report_collector_take(&session->scenario, rows, &session->report) == FF_OK;
+    return good ? FF_DONE
+                : ff_notes_error(notes, FF_FAILED, "%s: no memory for the report", session->scenario.name);
 }
 
 ff_outcome ff_session_report(const ff_session *const *sessions, int count, const char *folder,

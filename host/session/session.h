@@ -8,9 +8,11 @@
 #include "executive/run.h"
 #include "ideal/ideal.h"
 #include "record/log.h"
+#include "record/store.h"
 #include "report/collect.h"
 #include "report/history.h"
 #include "report/metrics.h"
+#include "runs/runs.h"
 #include "text/notes.h"
 
 typedef struct ff_session {
@@ -19,14 +21,15 @@ typedef struct ff_session {
     ff_ideal_result ideal;
     ff_run_result run;
     ff_metrics metrics;
-    ff_emulate_result emulation; /* scenario.emulates */
-    ff_report_collector report;  /* empty without a folder */
-    ff_history history;          /* states and events */
-    bool devices;                /* ran on devices: the safety limits acted */
-    char *summary;               /* JSON text; NULL: nothing was run */
-    bool whole;                  /* every file that was asked for is written */
-    char label[FF_NAME_SIZE];    /* the method's name, or what a variant is called */
-    char refusal[1024];          /* why it was not loaded; "" */
+    ff_emulate_result emulation;      /* scenario.emulates */
+    ff_report_collector report;       /* empty without a folder */
+    ff_history history;               /* states and events */
+    bool devices;                     /* ran on devices: the safety limits acted */
+    char *summary;                    /* JSON text; NULL: nothing was run */
+    bool whole;                       /* every file that was asked for is written */
+    char label[FF_NAME_SIZE];         /* the method's name, or what a variant is called */
+    char refusal[1024];               /* why it was not loaded; "" */
+    struct ff_session_course *course; /* while it is under way; NULL: it is not */
     /* where the scenario came from, for the log; the strings are the caller's */
     const char *path, *method, *set[FF_LOG_MAX_SETS];
     int sets;
@@ -41,6 +44,7 @@ typedef struct ff_session_options {
     bool csv;          /* log.csv */
     bool mcap;         /* log.mcap */
     bool plain;        /* its chunks are not compressed */
+    bool unjudged;     /* no ideal reference is solved: nothing is compared with it */
     ff_sink extra;     /* one more consumer of the rows; row NULL: none */
     ff_runner *runner; /* NULL: ff_run */
     void *runner_self;
@@ -60,6 +64,8 @@ typedef struct ff_session_options {
  * and a line in notes. */
 ff_session *ff_session_open(const char *path, const ff_scenario_options *options, ff_outcome *outcome,
                             ff_notes *notes);
+/* The first URDF file that the scenario names, as it was read; NULL: none. */
+const char *ff_session_description(const ff_session *session);
 void ff_session_close(ff_session *session); /* NULL is allowed */
 /* Both for a session in the caller's memory. FF_REFUSED: the scenario, with `refusal` and run.status, which
  * is FF_ERR_UNSUPPORTED where only the method cannot run it; nothing needs to be freed then. */
@@ -74,6 +80,26 @@ ff_outcome ff_session_prepare(const ff_scenario *scenario, ff_notes *notes);
  * memory, with a summary as far as there is one; FF_REFUSED: the folder cannot be written into, or nothing
  * can run what the scenario asks for. */
 ff_outcome ff_session_execute(ff_session *session, const ff_session_options *options, ff_notes *notes);
+/* The same cycle by cycle: begin, then step until it says that the run has ended, then end; `options` and
+ * what they point to are lent until then. FF_REFUSED also: a scenario that emulates, or whose ideal orbit is
+ * asked for, which run in one piece. Where begin does not say FF_DONE there is nothing to end. */
+ff_outcome ff_session_begin(ff_session *session, const ff_session_options *options, ff_notes *notes);
+/* What begin opened; NULL before it and after the end. */
+ff_running *ff_session_running(const ff_session *session);
+/* False: it has ended. */
+bool ff_session_step(ff_session *session);
+/* As ff_session_execute; a run that has not ended is stopped (FF_ERR_LIMIT). */
+ff_outcome ff_session_end(ff_session *session, ff_notes *notes);
+/* State between two steps (text/keep.h). Refused also where log files are written. */
+void ff_session_keep(ff_session *session, ff_keeper *keeper);
+/* summary.json as it would be if the run ended here; malloc'ed, NULL: no memory. */
+char *ff_session_peek(const ff_session *session);
+
+/* A session that was run without a folder gathers what its report shows: from the rows that were recorded of
+ * it, all columns of which the page shows those that are there. FF_FAILED: no memory. */
+ff_outcome ff_session_collect(ff_session *session, const ff_store *rows, ff_notes *notes);
+/* The log of a scenario that emulates, whose rows are made at its end. FF_ERR_MEMORY. */
+ff_status ff_session_emulated(const ff_session *session, ff_store *store);
 /* Writes folder/report.html with all sessions, which must have a summary. FF_FAILED: it cannot be written. */
 ff_outcome ff_session_report(const ff_session *const *sessions, int count, const char *folder,
                              ff_notes *notes);
@@ -81,6 +107,25 @@ ff_outcome ff_session_report(const ff_session *const *sessions, int count, const
 /* "free" or "constrained", "sampled" or "continuous": of a scenario that emulates. */
 const char *ff_session_scheme(const ff_session *session);
 const char *ff_session_controller(const ff_session *session);
+
+/* A folder of its own for a session that is to be run (runs/runs.h): what was claimed is settled, or
+ * abandoned. */
+typedef struct ff_session_claim {
+    ff_run_inputs inputs;
+    ff_run_folder folder; /* .path for the session's `out` */
+} ff_session_claim;
+/* out: as of --out, NULL: out/NAME. FF_REFUSED: as ff_run_begin. */
+ff_outcome ff_session_claim_folder(const ff_session *session, const char *out, bool force,
+                                   const ff_run_program *program, ff_session_claim *claim, ff_notes *notes);
+/* Writes the report and switches the folder in, unless the run was `stopped`; a session without a summary
+ * leaves nothing. *where: the folder in which the report is; NULL: nowhere. The outcome as it was, or
+ * FF_FAILED: report or folder. */
+ff_outcome ff_session_settle(const ff_session *session, ff_run_folder *folder, ff_outcome outcome,
+                             bool stopped, const char **where, ff_notes *notes);
+void ff_session_claim_free(ff_session_claim *claim);
+
+/* "csv,mcap" or "none" into options. FF_REFUSED: anything else. */
+ff_outcome ff_session_logs(const char *list, ff_session_options *options, ff_notes *notes);
 
 /* mkdir -p. FF_REFUSED: it cannot be written into. */
 ff_outcome ff_session_make_folder(const char *path, ff_notes *notes);

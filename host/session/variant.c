@@ -133,7 +133,7 @@ ff_outcome ff_comparison_open(const char *file, const ff_variant *variant, int c
     ff_scenario_options shared = *options, *const common = &shared;
     shared.held = &out->held;
     for (int i = 0; i < count; i++) {
-        if (*variant[i].why) { /* its line was said */
+        if (*variant[i].why) {
             add_refused(out, variant[i].label, variant[i].why);
             out->mistaken = true;
             continue;
@@ -142,16 +142,19 @@ ff_outcome ff_comparison_open(const char *file, const ff_variant *variant, int c
         ff_notes_clear(&notes);
         const ff_outcome outcome = session ? ff_variant_load(session, file, &variant[i], common, &notes)
                                            : ff_notes_error(&notes, FF_FAILED, "%s: no memory", file);
-        show(&notes);
         if (outcome == FF_DONE) {
+            show(&notes);
             out->session[out->count++] = session;
             continue;
         }
         const bool unsupported = outcome == FF_REFUSED && session->run.status == FF_ERR_UNSUPPORTED;
         const bool forgiven = unsupported || (outcome == FF_REFUSED && session->run.status != FF_ERR_MEMORY &&
                                               is_good(file, common));
-        if (forgiven)
+        if (forgiven) {
             ff_comparison_refuse(out, session);
+            *notes.error = 0; /* it is among the refused */
+        }
+        show(&notes);
         out->mistaken = out->mistaken || !unsupported;
         free(session);
         if (!forgiven)

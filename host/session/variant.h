@@ -43,9 +43,9 @@ typedef struct ff_comparison {
 } ff_comparison;
 
 /* Loads every variant before any runs; `show` is given the notes of each in turn. One whose method cannot run
- * this scenario (an arm, a relative frame, kinds of contacts), is none or has wrong settings is refused after
- * its line, and the others are compared. FF_REFUSED: the scenario itself, all of them, or an emulation;
- * FF_FAILED: memory. Close in any case. */
+ * this scenario (an arm, a relative frame, kinds of contacts), is none or has wrong settings is among the
+ * refused, without an error of its own, and the others are compared. FF_REFUSED: the scenario itself, all of
+ * them, or an emulation; FF_FAILED: memory. Close in any case. */
 ff_outcome ff_comparison_open(const char *file, const ff_variant *variant, int count,
                               const ff_scenario_options *common, ff_comparison *out,
                               void (*show)(const ff_notes *notes));

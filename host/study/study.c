@@ -47,7 +47,7 @@ ff_status ff_delay_margin_write_html(const ff_scenario *scenario, const ff_delay
         double (*of)(const ff_delay_cell *cell);
         double limit;
     } shown[] = {
-        {"go or no go", "0: every requirement is met, 1: not", "", met, 0.5},
+        {"go or no go", "whether every requirement is met", "", met, 0.5},
         {"velocity error against ideal", "largest of the run", "m/s", velocity_error, r->velocity_error},
         {"angular velocity error against ideal", "largest of the run", "rad/s", angular_error,
          r->angular_velocity_error},

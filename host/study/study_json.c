@@ -77,7 +77,8 @@ char *ff_delay_margin_json(const ff_scenario *s, const ff_delay_margin *m, const
 }
 
 static void put_span(ff_json *json, const char *key, const ff_workspace_span *s) {
-    double deg[6], rail;
+    double deg[FF_ARM_AXES];
+    const int axes = s->axes > 0 ? s->axes : 6;
     ff_json_open(json, key, '{');
     ff_json_number(json, "inside_from_s", s->from);
     ff_json_number(json, "outside_from_s", s->reason == FF_WORKSPACE_INSIDE ? FF_NAN : s->until);
@@ -100,8 +101,9 @@ static void put_span(ff_json *json, const char *key, const ff_workspace_span *s)
     ff_json_vec3(json, "position_m", s->tool.p);
     ff_json_quat(json, "attitude_wxyz", s->tool.q);
     ff_json_close(json, '}');
-    ff_arm_to_kuka(&s->start, deg, &rail);
-    ff_json_vector(json, "start_axes_deg", deg, 6);
+    for (int i = 0; i < axes; i++)
+        deg[i] = s->start.a[i] * 180.0 / FF_PI;
+    ff_json_vector(json, "start_axes_deg", deg, (size_t)axes);
     ff_json_close(json, '}');
 }
 
@@ -111,7 +113,7 @@ char *ff_workspace_json(const ff_scenario *s, const ff_workspace *w, const ff_wo
     ff_json_init(&json, true);
     ff_json_open(&json, NULL, '{');
     ff_json_string(&json, "scenario", s->name);
-    ff_json_string(&json, "arm", ff_arm_names[config->arm]);
+    ff_json_string(&json, "arm", config->name);
     ff_json_number(&json, "duration_s", w->duration);
     ff_json_number(&json, "ball_m", config->ball);
     ff_json_open(&json, "satellites", '{');

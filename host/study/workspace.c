@@ -11,7 +11,9 @@
 enum { COARSE = 80, SAMPLES_MAX = 20000 };
 
 void ff_workspace_default(ff_workspace_config *config) {
-    *config = (ff_workspace_config){.arm = FF_ARM_KR120, .margin = 0.02, .ball = 1.744, .sample = 0.01};
+    *config = (ff_workspace_config){
+        .name = ff_arm_name(FF_ARM_KR120), .margin = 0.02, .ball = 1.744, .sample = 0.01};
+    ff_arm_default(FF_ARM_KR120, &config->arm);
 }
 
 const char *ff_workspace_reason_text(ff_workspace_reason reason) {
@@ -64,7 +66,7 @@ static int leaving_axis(const ff_arm_model *arm, const ff_pose *pose, const ff_a
     for (int b = 0; b < branches; b++) {
         double sum = 0.0;
         int out = 0;
-        for (int i = 0; i < 6; i++) { /* the same turn as before, whatever the range */
+        for (int i = 0; i < arm->config.axes; i++) { /* the same turn as before, whatever the range */
             const double step = remainder(solution[b].joints.a[i] - at->a[i], 2.0 * FF_PI);
             const double angle = at->a[i] + step;
             sum += step * step;
@@ -98,7 +100,7 @@ static void follow(const ff_workspace_config *config, const ff_arm_model *arm, c
             t->reason = FF_WORKSPACE_SINGULAR;
             return;
         }
-        for (int i = 0; i < 6 && dt > 0.0 && t->end > first; i++)
+        for (int i = 0; i < arm->config.axes && dt > 0.0 && t->end > first; i++)
             if (fabs(next.a[i] - at.a[i]) > arm->config.speed[i] * dt) {
                 const int leaving = leaving_axis(arm, &pose[t->end], &at);
                 t->reason = leaving ? FF_WORKSPACE_JOINT_LIMIT : FF_WORKSPACE_TOO_FAST;
@@ -147,10 +149,7 @@ static bool start_at(const ff_workspace_config *config, const ff_arm_model *arm,
 
 static ff_status make_arm(const ff_workspace_config *config, const ff_robot_config *robot, ff_pose base,
                           ff_pose tool, ff_pose start, ff_arm_model *arm) {
-    ff_arm_config c;
-    ff_status status = ff_arm_default(config->arm, &c);
-    if (status != FF_OK)
-        return status;
+    ff_arm_config c = config->arm;
     c.base = base;
     c.tool = tool;
     if (robot->rail.present) {
@@ -182,6 +181,15 @@ static ff_status place(const ff_workspace_config *config, const ff_robot_config 
                         z[] = {0.4, 0.9, 1.4, 1.9};
     /* flange axis forward, forward and down, down; then turned about the vertical */
     const double pitch[] = {FF_PI / 2, 0.75 * FF_PI, FF_PI};
+    /* the grid fits KUKA's arms; others by how long they are */
+    ff_arm_model model, usual;
+    ff_arm_config kr120;
+    ff_arm_default(FF_ARM_KR120, &kr120);
+    ff_arm_create(&kr120, &usual);
+    const ff_status valid = ff_arm_create(&config->arm, &model);
+    if (valid != FF_OK)
+        return valid;
+    const double part = config->arm.chain ? model.reach / usual.reach : 1.0;
     ff_pose few[COARSE];
     size_t n = count < COARSE ? count : COARSE;
     for (size_t i = 0; i < n; i++)
@@ -195,7 +203,7 @@ static ff_status place(const ff_workspace_config *config, const ff_robot_config 
         const size_t ix = c % 4, iy = c / 4 % 5, iz = c / 20 % 4, ip = c / 80 % 3, iw = c / 240;
         const ff_quat yaw = ff_quat_exp(ff_vec3_make(0.0, 0.0, 0.5 * FF_PI * (double)iw));
         const ff_pose T_bf = {ff_quat_exp(ff_vec3_make(0.0, pitch[ip], 0.0)),
-                              ff_vec3_make(x[ix], y[iy], z[iz])};
+                              ff_vec3_make(part * x[ix], part * y[iy], part * z[iz])};
         /* the CoM at the flange; the mock-up is bolted on as the start asks */
         ff_pose b = {yaw, ff_vec3_sub(pose[0].p, ff_quat_rotate(yaw, T_bf.p))};
         const ff_pose t = {ff_quat_mul(ff_quat_conj(ff_quat_mul(yaw, T_bf.q)), pose[0].q), ff_vec3_zero()};
@@ -265,6 +273,7 @@ ff_status ff_workspace_trace(const ff_workspace_config *config, const ff_robot_c
     out->axis = t.axis;
     out->margin = t.margin;
     out->start = t.start;
+    out->axes = arm.config.axes;
     const ff_pose last = pose[t.end < count ? t.end : count - 1];
     out->distance = ff_vec3_norm(ff_vec3_sub(last.p, pose[0].p));
     out->rotation = ff_vec3_norm(ff_quat_log(ff_quat_mul(ff_quat_conj(pose[0].q), last.q)));

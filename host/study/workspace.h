@@ -11,10 +11,11 @@
 #include "scenario/scenario.h"
 
 typedef struct ff_workspace_config {
-    ff_arm_kind arm;
-    double margin; /* least distance from a singularity, of ff_arm_margin; 0..1 */
-    double ball;   /* [m] the ball around the start that destefano2021 takes for the workspace */
-    double sample; /* [s] between two poses, at least one cycle */
+    ff_arm_config arm; /* its base, tool and rail are the robot's */
+    const char *name;  /* of it, in what is written */
+    double margin;     /* least distance from a singularity, of ff_arm_margin; 0..1 */
+    double ball;       /* [m] the ball around the start that destefano2021 takes for the workspace */
+    double sample;     /* [s] between two poses, at least one cycle */
     bool (*progress)(void *user, double part); /* over the motions; may be NULL; false: FF_ERR_LIMIT */
     void *user;
 } ff_workspace_config;
@@ -34,14 +35,15 @@ typedef struct ff_workspace_span {
     double from;                /* [s] inside from here on; FF_NAN: never inside */
     double until;               /* [s] first pose outside after that; the end of the run if there is none */
     ff_workspace_reason reason; /* why it ends */
-    int axis;                   /* joint limit, too fast: 1..6 */
+    int axis;                   /* joint limit, too fast: 1..7; 7 of six axes: the rail */
     double distance, rotation;  /* [m], [rad] from the start when it ends */
     double travel, turn;        /* [m], [rad] largest distance and rotation from the start in the whole run */
     double ball;                /* [s] the motion leaves the ball; FF_INF: never */
     double margin;              /* least distance from a singularity while inside */
     bool placed;                /* base and tool were chosen here */
     ff_pose base, tool;         /* T_wb, T_ft */
-    ff_arm_joints start;        /* at `from` */
+    int axes;
+    ff_arm_joints start; /* at `from` */
 } ff_workspace_span;
 
 typedef struct ff_workspace {

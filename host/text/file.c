@@ -69,16 +69,23 @@ ff_status ff_file_confine(const char *folder) {
     return confined ? FF_OK : FF_ERR_IO;
 }
 
-/* Its true place, links followed, lies there. */
-static bool allowed(const char *path) {
-    if (!confined)
-        return true;
-    char *place = realpath(path, NULL);
+static const int for_reading = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+
+/* A file whose true place, links followed, lies there. Looked at is what was opened, not its name once more,
+ * which somebody may have changed meanwhile; and nothing outside is opened for reading. -1: there is none. */
+static int open_inside(const char *path) {
+    char self[40], place[FF_FILE_PATH];
+    const int at = open(path, O_PATH | O_CLOEXEC);
+    if (at < 0)
+        return -1;
+    snprintf(self, sizeof self, "/proc/self/fd/%d", at);
+    const ssize_t got = readlink(self, place, sizeof place - 1);
+    place[got > 0 ? got : 0] = 0;
     const size_t n = strlen(confined);
-    const bool inside =
-        place && strncmp(place, confined, n) == 0 && (place[n] == '/' || confined[n - 1] == '/');
-    free(place);
-    return inside;
+    const bool inside = strncmp(place, confined, n) == 0 && (place[n] == '/' || confined[n - 1] == '/');
+    const int file = inside ? open(self, for_reading) : -1;
+    close(at);
+    return file;
 }
 
 /* The same, and *text is NULL where it fails. */
@@ -92,30 +99,38 @@ static ff_status read_all(int file, bool patient, size_t limit, char **text, siz
     return status;
 }
 
+/* And the file is closed. */
+static ff_status read_closing(int file, bool patient, size_t limit, char **text, size_t *length, char *why,
+                              size_t size) {
+    const ff_status status = read_all(file, patient, limit, text, length, why, size);
+    const int error = errno;
+    close(file);
+    errno = error;
+    return status;
+}
+
 ff_status ff_file_read(const char *path, size_t limit, char **text, size_t *length, char *why, size_t size) {
     *text = NULL;
     *length = 0;
     if (strcmp(path, "-") == 0)
         return read_all(STDIN_FILENO, true, limit, text, length, why, size);
-    if (!allowed(path))
+    if (!confined)
+        return ff_file_read_own(path, limit, text, length, why, size);
+    const int file = open_inside(path);
+    if (file < 0)
         return ff_refuse(FF_ERR_IO, why, size, "there is no such file in the scenario's folder (--sandbox)");
-    return ff_file_read_own(path, limit, text, length, why, size);
+    return read_closing(file, false, limit, text, length, why, size);
 }
 
 ff_status ff_file_read_own(const char *path, size_t limit, char **text, size_t *length, char *why,
                            size_t size) {
     *text = NULL;
     *length = 0;
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    const int file = open(path, for_reading);
     if (file < 0)
         return ff_refuse(FF_ERR_IO, why, size, "%s", strerror(errno));
     /* standard input and <(...) stand there: whoever starts the program made them */
-    const bool patient = strncmp(path, "/dev/", 5) == 0;
-    const ff_status status = read_all(file, patient, limit, text, length, why, size);
-    const int error = errno;
-    close(file);
-    errno = error;
-    return status;
+    return read_closing(file, strncmp(path, "/dev/", 5) == 0, limit, text, length, why, size);
 }
 
 bool ff_file_lock(int file) {

@@ -18,9 +18,14 @@ typedef struct ff_held {
     ff_held_file *first;
 } ff_held;
 
+/* A file that is not on a disk, e.g. what a page's editor holds: from now on `path` is this text, which is
+ * copied. FF_ERR_MEMORY. */
+ff_status ff_held_put(ff_held *held, const char *path, const char *text, size_t length);
 /* As ff_file_read, but for *file, which is held's. */
 ff_status ff_held_read(ff_held *held, const char *path, size_t limit, const ff_held_file **file,
                        size_t *length, char *why, size_t size);
+/* These bytes stand for the file, as if they had been read from it. FF_ERR_MEMORY. */
+ff_status ff_held_put(ff_held *held, const char *path, const char *text, size_t length);
 /* What was read before; NULL: it was not, or nothing is held (NULL). */
 const ff_held_file *ff_held_find(const ff_held *held, const char *path);
 void ff_held_free(ff_held *held);

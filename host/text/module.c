@@ -1,6 +1,7 @@
 #include "text/module.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,17 +9,45 @@
 
 enum { PATH_SIZE = 4096 };
 
-/* The absolute path of a module of this program. */
-static bool path_of(const char *name, char *path, size_t size) {
-    static const char *const place[] = {"../" FF_LIBDIR "/freefloat", "modules"};
-    char self[PATH_SIZE], candidate[PATH_SIZE + 64];
-    const ssize_t length = readlink("/proc/self/exe", self, sizeof self - 1);
-    if (length <= 0)
+static const char own_file_mark; /* an address of this code */
+
+/* The file that this code is in. False: it cannot be found. */
+static bool own_file(char *path, size_t size, bool *library) {
+    Dl_info info;
+    struct link_map *map = NULL;
+    *library = dladdr1(&own_file_mark, &info, (void **)&map, RTLD_DL_LINKMAP) && map && map->l_name[0] &&
+               strchr(map->l_name, '/');
+    if (!*library) {
+        const ssize_t length = readlink("/proc/self/exe", path, size - 1);
+        if (length > 0)
+            path[length] = 0;
+        return length > 0;
+    }
+    char *whole = realpath(map->l_name, NULL);
+    if (!whole)
         return false;
-    self[length] = 0;
-    *strrchr(self, '/') = 0;
-    for (size_t i = 0; i < sizeof place / sizeof *place; i++) {
-        snprintf(candidate, sizeof candidate, "%s/%s/%s.so", self, place[i], name);
+    snprintf(path, size, "%s", whole);
+    free(whole);
+    return true;
+}
+
+bool ff_module_own_folder(char *path, size_t size, bool *library) {
+    if (!own_file(path, size, library))
+        return false;
+    *strrchr(path, '/') = 0;
+    return true;
+}
+
+bool ff_module_path(const char *file, char *path, size_t size) {
+    static const char *const beside_program[] = {"../" FF_LIBDIR "/freefloat", "modules"},
+                             *const beside_library[] = {"freefloat", "modules"};
+    char self[PATH_SIZE], candidate[PATH_SIZE + 64];
+    bool library;
+    if (!ff_module_own_folder(self, sizeof self, &library))
+        return false;
+    const char *const *place = library ? beside_library : beside_program;
+    for (size_t i = 0; i < 2; i++) {
+        snprintf(candidate, sizeof candidate, "%s/%s/%s", self, place[i], file);
         char *whole = realpath(candidate, NULL);
         if (whole) {
             snprintf(path, size, "%s", whole);
@@ -32,8 +61,9 @@ static bool path_of(const char *name, char *path, size_t size) {
 }
 
 const void *ff_module_table(const char *name, char *message, size_t size) {
-    char path[PATH_SIZE + 64] = "";
-    if (!path_of(name, path, sizeof path)) {
+    char path[PATH_SIZE + 64] = "", file[64];
+    snprintf(file, sizeof file, "%s.so", name);
+    if (!ff_module_path(file, path, sizeof path)) {
         snprintf(message, size, "the module %s is missing: no %s; install freefloat again, with it", name,
                  *path ? path : "/proc/self/exe");
         return NULL;

@@ -1,6 +1,7 @@
 #include "text/version.h"
 
 #include <link.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,10 +13,24 @@ __attribute__((weak)) const char *ff_commit(void) {
     return "unknown";
 }
 
-/* The note NT_GNU_BUILD_ID of the first object, which is the program itself. */
+/* Is this code in that object? */
+static bool holds_us(const struct dl_phdr_info *info) {
+    const uintptr_t here = (uintptr_t)&ff_version;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
+        const uintptr_t from = info->dlpi_addr + part->p_vaddr;
+        if (part->p_type == PT_LOAD && here >= from && here - from < part->p_memsz)
+            return true;
+    }
+    return false;
+}
+
+/* The note NT_GNU_BUILD_ID of the object that this is part of: the program, or libfreefloat-host. */
 static int read_note(struct dl_phdr_info *info, size_t size, void *user) {
     (void)size;
     char *text = user;
+    if (!holds_us(info))
+        return 0;
     for (int i = 0; i < info->dlpi_phnum; i++) {
         const ElfW(Phdr) *part = &info->dlpi_phdr[i];
         if (part->p_type != PT_NOTE)

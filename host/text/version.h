@@ -6,7 +6,7 @@ const char *ff_version(void);
 /* Which commit it was built from, "-dirty" if the tree had changes then; "unknown" without git, and in
  * whatever is linked without the program's own, which alone knows (programs/CMakeLists.txt). */
 const char *ff_commit(void);
-/* The linker's id of the running program, as hexadecimal digits: another build has another one. Empty where
- * the linker made none. */
+/* The linker's id of the running program, or of libfreefloat-host where that is called, as hexadecimal
+ * digits: another build has another one. Empty where the linker made none. */
 const char *ff_build(char text[65]);
 #endif

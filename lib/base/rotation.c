@@ -90,9 +90,11 @@ void ff_quat_to_abc(ff_quat q, double *a, double *b, double *c) {
     }
 }
 
+/* All numbers at once: zero times one that is not finite is not zero. */
 bool ff_pose_finite(ff_pose pose) {
-    return isfinite(pose.q.w) && isfinite(pose.q.x) && isfinite(pose.q.y) && isfinite(pose.q.z) &&
-           ff_vec3_finite(pose.p);
+    const ff_quat q = pose.q;
+    const ff_vec3 p = pose.p;
+    return 0.0 * q.w + 0.0 * q.x + 0.0 * q.y + 0.0 * q.z + 0.0 * p.x + 0.0 * p.y + 0.0 * p.z == 0.0;
 }
 
 ff_pose ff_pose_interpolate(ff_pose a, ff_pose b, double s) {

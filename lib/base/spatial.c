@@ -1,7 +1,7 @@
 #include "freefloat/base.h"
 
 bool ff_twist_finite(ff_twist a) {
-    return ff_vec3_finite(a.w) && ff_vec3_finite(a.v);
+    return 0.0 * a.w.x + 0.0 * a.w.y + 0.0 * a.w.z + 0.0 * a.v.x + 0.0 * a.v.y + 0.0 * a.v.z == 0.0;
 }
 
 bool ff_wrench_finite(ff_wrench a) {

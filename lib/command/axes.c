@@ -29,7 +29,7 @@ ff_axes_reason ff_axes_reach(const ff_arm_model *arm, const ff_pose *T_wt, doubl
     if (ff_arm_inverse_after(arm, T_wt, from, dt, joints, &out->info) != FF_OK)
         return out->reason = FF_AXES_REACH;
     double most = 1.0;
-    for (int a = 0; a < 6; a++) {
+    for (int a = 0; a < arm->config.axes; a++) {
         const double speed = fabs(joints->a[a] - from->a[a]) / dt, limit = arm->config.speed[a];
         if (!(speed <= most * limit)) {
             most = speed / limit;
@@ -47,12 +47,12 @@ ff_axes_reason ff_axes_reach(const ff_arm_model *arm, const ff_pose *T_wt, doubl
 static bool slow_down(const ff_arm_model *arm, double T, const ff_axes_state *state, ff_arm_joints *rate) {
     const ff_arm_config *c = &arm->config;
     double cycles = 0.0; /* until the slowest to stop stands */
-    for (int a = 0; a < 6; a++)
+    for (int a = 0; a < arm->config.axes; a++)
         cycles = fmax(cycles, fabs(state->rate.a[a]) * FF_AXES_STOP / (c->speed[a] * T));
     if (c->rail.rule != FF_ARM_RAIL_NONE)
         cycles = fmax(cycles, fabs(state->rate.rail) * FF_AXES_STOP / (c->rail.speed * T));
     const double part = cycles > 1.0 ? 1.0 - 1.0 / cycles : 0.0;
-    for (int a = 0; a < 6; a++)
+    for (int a = 0; a < arm->config.axes; a++)
         rate->a[a] = part * state->rate.a[a];
     rate->rail = part * state->rate.rail;
     return part == 0.0;
@@ -67,11 +67,11 @@ void ff_axes_step(const ff_arm_model *arm, double cycle, ff_axes_state *state, c
     if (state->braking) {
         out->rests = slow_down(arm, cycle, state, &rate);
         *joints = state->at;
-        for (int a = 0; a < 6; a++)
+        for (int a = 0; a < arm->config.axes; a++)
             joints->a[a] += cycle * rate.a[a];
         joints->rail += cycle * rate.rail;
     } else {
-        for (int a = 0; a < 6; a++)
+        for (int a = 0; a < arm->config.axes; a++)
             rate.a[a] = (joints->a[a] - state->at.a[a]) / cycle;
         rate.rail = (joints->rail - state->at.rail) / cycle;
     }

@@ -17,12 +17,15 @@
  * for which the first differences across the joint are (j0)/6 and (4 j0 + j1)/6. */
 #include "freefloat/output.h"
 
+#include <string.h>
+
 #define LARGEST 1e6     /* [m, m/s, rad/s] beyond it nothing is a robot's target */
 #define ROUNDING 1e-9   /* relative, in comparisons with a limit */
 #define MARGIN 0.15     /* of a stop's path, that it may be longer than foreseen */
 #define LAST_BITS 4e-15 /* [m, rad] of a pose some metres away, in doubles */
 #define SLOWER 0.002    /* that the least share of an axis costs a straight stop, and more: 2 * 0.02^2 */
 #define EQUALLY 0.9     /* equal parts are taken if they need less of the time: they bend a straight motion */
+#define PROMISE 2.0     /* of the time first planned, in which a target that stands is met or given up */
 #define LEAST_SHARE 0.02 /* of a limit for the axes that hardly move */
 
 typedef struct bounds {
@@ -83,11 +86,17 @@ static bool is_target(const ff_setpoint *s) {
     return sane && fabs(q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z - 1.0) < 1e-6;
 }
 
+static bool stands_still(const ff_setpoint *before, const ff_setpoint *now) {
+    return memcmp(&before->T, &now->T, sizeof now->T) == 0 && ff_vec3_norm(now->twist.v) == 0.0 &&
+           ff_vec3_norm(now->twist.w) == 0.0;
+}
+
 ff_status ff_output_target(ff_output_state *state, const ff_setpoint *target, double time) {
     if (!is_target(target) || !isfinite(time)) {
         ff_output_brake(state);
         return FF_INFO_HELD;
     }
+    state->steady = state->targets && stands_still(&state->target, target);
     if (state->targets && time > state->time) {
         state->target_before = state->target;
         state->time_before = state->time;
@@ -317,23 +326,25 @@ static aims equal_aims(void) {
  *
  * Parts of the limits that are chosen anew in every cycle may lead a robot around its target on a circle that
  * grows. So they are kept unless others are quicker: with the same parts the time that is left shrinks by a
- * cycle in each, with others by more. A steady target is reached, at the latest in 1.1 times what equal parts
- * need when it was set; where an answer is clipped (`bounded`) a little later. */
-static bool chase(const bounds *b, double T, ff_vec3 e, ff_vec3 vt, part *c, ff_output_course *course,
-                  ff_vec3 *d) {
+ * cycle in each, with others by more. Where an answer is clipped (`bounded`) the plan begins anew and may
+ * take longer, again and again: a target that stands and is not met in twice the time that was planned when
+ * it was seen to is given up; the robot comes to rest, and from rest nothing is clipped. */
+static bool chase(const bounds *b, double T, ff_vec3 e, ff_vec3 vt, bool steady, part *c,
+                  ff_output_course *course, ff_vec3 *d) {
     const double ease = ease_time(b, b->A, T), whole = fmax(ease, ff_vec3_norm(ff_vec3_sub(vt, c->v)) / b->A +
                                                                       sqrt(ff_vec3_norm(e) / b->A));
     const aims kept = {{course->axis[0], course->axis[1], ff_vec3_cross(course->axis[0], course->axis[1])},
                        course->share,
                        course->fast},
                each[] = {aim(b, T, ease, e, vt, c), aim(b, T, whole, e, vt, c),
-                         course->chasing ? kept : equal_aims()};
+                         course->chasing ? kept : equal_aims(), equal_aims()};
     ff_limiter_plan plan[2][3];
     const aims *by = NULL;
     double left = FF_NAN;
     int best = 0;
-    for (int n = 0; n < 3; n++) {
-        const double scale = n == 2 && !course->chasing ? EQUALLY : 1.0,
+    const bool first = steady && course->due == 0.0;
+    for (int n = 0; n < (first ? 4 : 3); n++) {
+        const double scale = n > 2 || (n == 2 && !course->chasing) ? EQUALLY : 1.0,
                      time = plan_axes(b, &each[n], e, vt, c, plan[1 - best]) / scale;
         if (isnan(time))
             return false;
@@ -343,6 +354,10 @@ static bool chase(const bounds *b, double T, ff_vec3 e, ff_vec3 vt, part *c, ff_
             best = 1 - best;
         }
     }
+    course->due = first ? PROMISE * left : steady ? course->due - T : 0.0;
+    course->late = steady && left > course->due;
+    if (course->late)
+        return false;
     ff_vec3 x, v, a;
     for (int i = 0; i < 3; i++) {
         const ff_limiter_axis next = ff_limiter_plan_at(&plan[best][i], T);
@@ -502,7 +517,7 @@ static bool stays(const bounds *b, double T, ff_vec3 vt, const part *met) {
 
 /* The step of one part. e: of the target itself, with its velocity; NULL: there is none. True: it is sent.
  * After it was not, the target is sent again only when it can also be followed from there. */
-static bool plan(const bounds *b, double T, const ff_vec3 *e, ff_vec3 vt, const part *now,
+static bool plan(const bounds *b, double T, const ff_vec3 *e, ff_vec3 vt, bool steady, const part *now,
                  ff_output_course *course, ff_vec3 *d) {
     if (e && passes(b, T, *e, now)) {
         const ff_vec3 v = ff_vec3_scale(1.0 / T, *e);
@@ -516,9 +531,15 @@ static bool plan(const bounds *b, double T, const ff_vec3 *e, ff_vec3 vt, const 
     part c = {course->velocity, course->acceleration};
     if (!course->active || !course->exact)
         c = behind(b, T, now);
+    const bool rests = ff_vec3_norm(c.v) == 0.0 && ff_vec3_norm(c.a) == 0.0;
+    if (!steady || (course->late && rests)) {
+        course->late = false;
+        course->due = 0.0;
+    }
     part led = c;
     ff_vec3 wanted;
-    const bool chased = e && chase(b, T, ff_vec3_axpy(-T, vt, *e), vt, &led, course, &wanted);
+    const bool chased =
+        e && !course->late && chase(b, T, ff_vec3_axpy(-T, vt, *e), vt, steady, &led, course, &wanted);
     if (chased)
         c = led;
     else {
@@ -538,6 +559,8 @@ static bool plan(const bounds *b, double T, const ff_vec3 *e, ff_vec3 vt, const 
                                  .chasing = chased,
                                  .stopping = !chased,
                                  .releasing = !chased && course->releasing,
+                                 .late = course->late,
+                                 .due = course->due,
                                  .velocity = c.v,
                                  .acceleration = c.a,
                                  .axis = {course->axis[0], course->axis[1]},
@@ -572,11 +595,12 @@ static bool near(ff_vec3 from, ff_vec3 d, ff_vec3 other, double most) {
     return ff_vec3_norm(ff_vec3_sub(ff_vec3_add(from, d), other)) <= most * (1.0 + ROUNDING);
 }
 
-static void remember(const ff_output_config *config, ff_output_state *state, ff_pose pose) {
+/* turn: from the accepted attitude to this one. */
+static void remember(const ff_output_config *config, ff_output_state *state, ff_pose pose, ff_vec3 turn) {
     const double T = config->cycle;
     state->sent = pose;
     state->sent_velocity.v = ff_vec3_scale(1.0 / T, ff_vec3_sub(pose.p, state->pose.p));
-    state->sent_velocity.w = ff_vec3_scale(1.0 / T, turn_between(state->pose.q, pose.q));
+    state->sent_velocity.w = ff_vec3_scale(1.0 / T, turn);
     state->sent_acceleration = ff_twist_scale(1.0 / T, ff_twist_sub(state->sent_velocity, state->velocity));
 }
 
@@ -587,7 +611,7 @@ static bool shift(const ff_output_config *config, ff_output_state *state, const 
     const bounds b = bounds_of(config, 0);
     const part now = {state->velocity.v, state->acceleration.v};
     const ff_vec3 from = state->pose.p;
-    bool sent = plan(&b, T, e, vt, &now, &state->course[0], d);
+    bool sent = plan(&b, T, e, vt, e && state->steady, &now, &state->course[0], d);
     /* the other truth: the controller has taken what is called lost */
     if (state->doubtful && !near(from, *d, state->doubt.p, T * b.V)) {
         *d = ff_vec3_zero();
@@ -596,7 +620,9 @@ static bool shift(const ff_output_config *config, ff_output_state *state, const 
     }
     const ff_vec3 v = ff_vec3_scale(1.0 / T, *d);
     const part then = {v, ff_vec3_scale(1.0 / T, ff_vec3_sub(v, now.v))};
-    *rest = furthest(config, ff_vec3_add(from, *d), &then, &state->course[0]);
+    *rest = config->rest_unasked && !config->boxed
+                ? ff_vec3_zero()
+                : furthest(config, ff_vec3_add(from, *d), &then, &state->course[0]);
     return sent;
 }
 
@@ -647,7 +673,7 @@ void ff_output_step(const ff_output_config *config, ff_output_state *state, doub
         out->to.twist.v = state->course[0].velocity;
         out->limited = has;
     }
-    sent = plan(&angular, T, has ? &r : NULL, w, &turns, &state->course[1], &phi);
+    sent = plan(&angular, T, has ? &r : NULL, w, has && state->steady, &turns, &state->course[1], &phi);
     if (state->doubtful && !near(ff_vec3_zero(), phi, turn_between(from.q, state->doubt.q), T * angular.V)) {
         phi = ff_vec3_zero();
         state->course[1] = (ff_output_course){.active = true};
@@ -665,7 +691,7 @@ void ff_output_step(const ff_output_config *config, ff_output_state *state, doub
     out->rests = !has && ff_vec3_norm(d) <= linear.grain && ff_vec3_norm(phi) <= angular.grain &&
                  ff_vec3_norm(out->to.twist.v) == 0.0 && ff_vec3_norm(out->to.twist.w) == 0.0;
     state->pending = true;
-    remember(config, state, out->to.T);
+    remember(config, state, out->to.T, sent ? r : turn_between(from.q, out->to.T.q));
 }
 
 void ff_output_wire(const ff_output_config *config, ff_output_state *state, ff_pose pose) {
@@ -675,8 +701,10 @@ void ff_output_wire(const ff_output_config *config, ff_output_state *state, ff_p
                    ff_vec3_norm(ff_vec3_sub(pose.p, state->sent.p)) > 2.0 * config->resolution + LAST_BITS,
                turned = ff_vec3_norm(turn_between(state->sent.q, pose.q)) >
                         2.0 * config->angular_resolution + LAST_BITS;
-    if (moved || turned)
-        remember(config, state, (ff_pose){turned ? pose.q : state->sent.q, moved ? pose.p : state->sent.p});
+    if (moved || turned) {
+        const ff_pose sent = {turned ? pose.q : state->sent.q, moved ? pose.p : state->sent.p};
+        remember(config, state, sent, turn_between(state->pose.q, sent.q));
+    }
     state->course[0].exact &= !moved;
     state->course[1].exact &= !turned;
 }

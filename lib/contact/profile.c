@@ -190,6 +190,7 @@ static double solve(const ff_profile_in *in, int law, const sums *z, ff_profile 
     fit->c = c;
     fit->sd_k = det > 0.0 ? sqrt(bb / det) : FF_INF;
     fit->sd_c = det > 0.0 ? sqrt(aa / det) : FF_INF;
+    fit->cov_kc = det > 0.0 ? -ab / det : 0.0;
     const double square =
         w * z->ff + prior - 2.0 * (k * af + c * bf) + k * k * aa + 2.0 * k * c * ab + c * c * bb;
     return (square < 0.0 ? 0.0 : square) + w * z->before; /* NaN stays: a row that is not finite is no fit */
@@ -270,7 +271,7 @@ ff_profile_progress ff_profile_continue(const ff_profile_in *in, int law, ff_pro
     const int level_work = in->channel ? 2 * FF_PROFILE_GRID * in->rows
                                        : FF_PROFILE_GRID * (edges + (law ? in->rows / stride : 0) + 4);
 
-    double x[FF_PROFILE_GRID], J[FF_PROFILE_GRID];
+    double x[FF_PROFILE_GRID], J[FF_PROFILE_GRID], k[FF_PROFILE_GRID], c[FF_PROFILE_GRID];
     ff_profile trial = *fit;
     for (bool begun = false;; begun = true) {
         if (begun && *work < level_work)
@@ -282,6 +283,8 @@ ff_profile_progress ff_profile_continue(const ff_profile_in *in, int law, ff_pro
             x[i] = lo + (hi - lo) * (double)i / (FF_PROFILE_GRID - 1);
             const sums z = take_trial(in, law, &m, stride, x[i], edge, edges);
             J[i] = solve(in, law, &z, &trial);
+            k[i] = trial.k;
+            c[i] = trial.c;
             if (J[i] < least) {
                 least = J[i];
                 best = i;
@@ -302,6 +305,14 @@ ff_profile_progress ff_profile_continue(const ff_profile_in *in, int law, ff_pro
         search->level++;
         if (kept >= 9 || search->level == FF_PROFILE_LEVELS || !(hi > lo)) {
             take_mean(x, J, least, sharp, first, last, &trial);
+            const int from = first < last ? first
+                             : best > 0   ? best - 1
+                                          : best,
+                      to = first < last ? last
+                           : best > 0   ? best
+                                        : best + 1;
+            trial.k_by_x0 = hi > lo ? (k[to] - k[from]) / (x[to] - x[from]) : 0.0;
+            trial.c_by_x0 = hi > lo ? (c[to] - c[from]) / (x[to] - x[from]) : 0.0;
             double x0;
             if (kept < 9 && sharp > 1.0 && vertex(x, J, best, &x0)) { /* finer than the last grid */
                 ff_profile at = trial;
@@ -317,6 +328,7 @@ ff_profile_progress ff_profile_continue(const ff_profile_in *in, int law, ff_pro
     const sums z = take_trial(in, law, &m, stride, trial.x0, edge, edges);
     trial.J = solve(in, law, &z, &trial);
     trial.law = law;
+    trial.unit = in->noise;
     trial.depth = in->depth;
     trial.valid = true;
     *fit = trial;

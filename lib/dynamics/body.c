@@ -7,7 +7,7 @@ enum { MOST = 6 + FF_TREE_JOINTS_MAX };
 typedef struct base_block {
     double factor[36];
     double M_b[36];
-    double M_bq[6][FF_TREE_JOINTS_MAX];
+    double M_qb[FF_TREE_JOINTS_MAX][6]; /* a joint's six numbers beside each other: whole vectors below */
 } base_block;
 
 struct ff_body_work {
@@ -91,23 +91,21 @@ static void take_block(const ff_body *body, ff_body_work *work, base_block *b) {
     double M[MOST * MOST];
     const size_t n = ff_tree_dof(body->tree);
     ff_tree_mass_matrix(body->tree, work->tree, M);
-    for (size_t r = 0; r < 6; r++) {
+    for (size_t r = 0; r < n; r++)
         for (size_t c = 0; c < 6; c++)
-            b->factor[6 * r + c] = b->M_b[6 * r + c] = M[n * r + c];
-        for (size_t c = 6; c < n; c++)
-            b->M_bq[r][c - 6] = M[n * r + c];
-    }
+            if (r < 6)
+                b->factor[6 * r + c] = b->M_b[6 * r + c] = M[n * r + c];
+            else
+                b->M_qb[r - 6][c] = M[n * r + c];
     ff_cholesky_factor(6, b->factor);
 }
 
 /* M_bq q' */
 static ff_wrench coupling(size_t joints, const base_block *b, const double *qd) {
-    double y[6];
-    for (size_t r = 0; r < 6; r++) {
-        y[r] = 0.0;
-        for (size_t c = 0; c < joints; c++)
-            y[r] += b->M_bq[r][c] * qd[c];
-    }
+    double y[6] = {0};
+    for (size_t c = 0; c < joints; c++)
+        for (size_t r = 0; r < 6; r++)
+            y[r] += b->M_qb[c][r] * qd[c];
     return rows(y);
 }
 

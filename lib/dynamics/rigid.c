@@ -58,6 +58,5 @@ ff_vec3 ff_rigid_angular_momentum(const ff_rigid_model *model, const ff_rigid_st
 }
 
 bool ff_rigid_finite(const ff_rigid_state *state) {
-    return ff_pose_finite(ff_rigid_pose(state)) && ff_vec3_finite(state->velocity) &&
-           ff_vec3_finite(state->omega);
+    return ff_pose_finite(ff_rigid_pose(state)) && ff_twist_finite((ff_twist){state->omega, state->velocity});
 }

@@ -351,28 +351,49 @@ INLINE bool solve6(tree_vector *from, double *x) {
     return true;
 }
 
-/* Nothing stands on the body. */
-INLINE void articulated_clear(tree_articulated *t) {
-    FOR_ROW(c) {
-        for (int r = 0; r < 6; r++)
-            t->IA[r][c] = 0.0;
-        t->pA[c] = 0.0;
-    }
+/* What a body without others on it carries. */
+static const ALIGNED(32) tree_vector nothing[7];
+
+/* A body's own inertia and force as rows, written well before they are read: what was just written one by
+ * one cannot be read as a whole. No -0 among them: sums that begin with them begin like those from 0. */
+INLINE void articulated_own(const double *restrict b, tree_articulated *restrict t) {
+    const double *I = b + AT(I, 0);
+    const double xx = I[LANES * XX] + 0.0, yy = I[LANES * YY] + 0.0, zz = I[LANES * ZZ] + 0.0;
+    const double xy = I[LANES * XY] + 0.0, xz = I[LANES * XZ] + 0.0, yz = I[LANES * YZ] + 0.0;
+    const double hx = I[LANES * HX] + 0.0, hy = I[LANES * HY] + 0.0, hz = I[LANES * HZ] + 0.0;
+    const double less_hx = 0.0 - hx, less_hy = 0.0 - hy, less_hz = 0.0 - hz, m = I[LANES * MASS];
+    double *A = t->I[0];
+    A[0] = xx, A[1] = xy, A[2] = xz, A[3] = 0.0, A[4] = less_hz, A[5] = hy;
+    A += ROW;
+    A[0] = xy, A[1] = yy, A[2] = yz, A[3] = hz, A[4] = 0.0, A[5] = less_hx;
+    A += ROW;
+    A[0] = xz, A[1] = yz, A[2] = zz, A[3] = less_hy, A[4] = hx, A[5] = 0.0;
+    A += ROW;
+    A[0] = 0.0, A[1] = hz, A[2] = less_hy, A[3] = m, A[4] = 0.0, A[5] = 0.0;
+    A += ROW;
+    A[0] = less_hz, A[1] = 0.0, A[2] = hx, A[3] = 0.0, A[4] = m, A[5] = 0.0;
+    A += ROW;
+    A[0] = hy, A[1] = less_hx, A[2] = 0.0, A[3] = 0.0, A[4] = 0.0, A[5] = m;
+    for (int k = 0; k < 6; k++)
+        t->f[k] = b[AT(f, k)] + 0.0;
 }
 
-/* What body t, its joint free, adds to the body that carries it: IA - U U^T/D and pA + U u/D. `first`:
- * nothing stands there yet, and the sums begin with zero. */
-INLINE void articulated_add(const tree_articulated *restrict t, const double *restrict pA,
-                            tree_articulated *restrict up, bool first) {
+/* What a body with inertia IA, its joint free, adds to the body that carries it: IA - U U^T/D and pA + U u/D.
+ * `first`: nothing stands there yet. */
+INLINE void articulated_add(const tree_articulated *restrict t, tree_vector *restrict IA,
+                            const double *restrict pA, tree_articulated *restrict up, bool first) {
     const double *restrict U = t->U;
     const double push = t->inverse_D * t->u;
     double factor[6];
     for (int r = 0; r < 6; r++)
         factor[r] = U[r] * t->inverse_D;
     FOR_ROW(c) {
-        for (int r = 0; r < 6; r++)
-            up->IA[r][c] = (first ? 0.0 : up->IA[r][c]) + (t->IA[r][c] - factor[r] * U[c]);
-        up->pA[c] = (first ? 0.0 : up->pA[c]) + (pA[c] + U[c] * push);
+        for (int r = 0; r < 6; r++) {
+            const double x = IA[r][c] - factor[r] * U[c];
+            up->IA[r][c] = first ? x : up->IA[r][c] + x;
+        }
+        const double y = pA[c] + U[c] * push;
+        up->pA[c] = first ? y : up->pA[c] + y;
     }
 }
 
@@ -383,23 +404,29 @@ INLINE ff_status forward_dynamics(const ff_tree_model *model, ff_tree_work *work
     bias_forces(model, work);
     if (external)
         subtract_external(model, work, external);
+    enum { AHEAD = 2 };
+    for (size_t i = model->bodies; i > 0 && i + AHEAD > model->bodies; i--)
+        articulated_own(lane_read(model, work, i - 1), &work->articulated[i - 1]);
     bool carries[BODIES_MAX] = {false}; /* IA and pA hold what stands on the body */
     bool regular = true;
     for (size_t i = model->bodies - 1; i > 0; i--) {
         const double *restrict b = lane_of(model, work, i);
         tree_articulated *restrict t = &work->articulated[i];
-        if (!carries[i])
-            articulated_clear(t);
-        add_inertia(b + AT(I, 0), t->IA[0], ROW);
-        tree_vector pA = {0};
+        const double *on = carries[i] ? t->IA[0] : nothing[0];
+        const double *push = carries[i] ? t->pA : nothing[6];
+        if (i >= AHEAD)
+            articulated_own(lane_read(model, work, i - AHEAD), &work->articulated[i - AHEAD]);
+        ALIGNED(32) tree_vector IA[6], pA;
         double s[6];
-        for (int k = 0; k < 6; k++) {
+        for (int k = 0; k < 6; k++)
             s[k] = b[AT(s, k)];
-            pA[k] = t->pA[k] + b[AT(f, k)];
+        FOR_ROW(k) {
+            for (int r = 0; r < 6; r++)
+                IA[r][k] = on[ROW * r + k] + t->I[r][k];
+            pA[k] = push[k] + t->f[k];
+            t->U[k] = (IA[0][k] * s[0] + IA[1][k] * s[1] + IA[2][k] * s[2]) +
+                      (IA[3][k] * s[3] + IA[4][k] * s[4] + IA[5][k] * s[5]);
         }
-        FOR_ROW(k)
-        t->U[k] = (t->IA[0][k] * s[0] + t->IA[1][k] * s[1] + t->IA[2][k] * s[2]) +
-                  (t->IA[3][k] * s[3] + t->IA[4][k] * s[4] + t->IA[5][k] * s[5]);
         const double *U = t->U;
         const double D = (s[0] * U[0] + s[1] * U[1] + s[2] * U[2]) +
                          (s[3] * U[3] + s[4] * U[4] + s[5] * U[5]) + model->block[i / LANES].rotor[i % LANES];
@@ -409,9 +436,9 @@ INLINE ff_status forward_dynamics(const ff_tree_model *model, ff_tree_work *work
         regular &= D > 0.0;
         const size_t parent = model->parent[i];
         if (carries[parent])
-            articulated_add(t, pA, &work->articulated[parent], false);
+            articulated_add(t, IA, pA, &work->articulated[parent], false);
         else
-            articulated_add(t, pA, &work->articulated[parent], true);
+            articulated_add(t, IA, pA, &work->articulated[parent], true);
         carries[parent] = true;
     }
     if (!regular)
@@ -419,7 +446,7 @@ INLINE ff_status forward_dynamics(const ff_tree_model *model, ff_tree_work *work
 
     tree_articulated *base = &work->articulated[0];
     if (!carries[0])
-        articulated_clear(base);
+        memset(base, 0, offsetof(tree_articulated, I));
     if (model->fixed_base) {
         for (int k = 0; k < 3; k++) {
             base->a[k] = acceleration->base.w.a[k];
@@ -428,10 +455,12 @@ INLINE ff_status forward_dynamics(const ff_tree_model *model, ff_tree_work *work
     } else {
         const double *b = lane_read(model, work, 0);
         for (int k = 0; k < 3; k++) {
-            base->a[k] = force->base.t.a[k] - base->pA[k] - b[AT(f, k)];
-            base->a[3 + k] = force->base.f.a[k] - base->pA[3 + k] - b[AT(f, 3 + k)];
+            base->a[k] = force->base.t.a[k] - (0.0 + base->pA[k]) - b[AT(f, k)];
+            base->a[3 + k] = force->base.f.a[k] - (0.0 + base->pA[3 + k]) - b[AT(f, 3 + k)];
         }
-        add_inertia(b + AT(I, 0), base->IA[0], ROW);
+        for (int r = 0; r < 6; r++)
+            for (int k = 0; k < 6; k++)
+                base->IA[r][k] += base->I[r][k];
         if (!solve6(base->IA, base->a))
             return FF_ERR_SINGULAR;
         for (int k = 0; k < 3; k++) {
@@ -440,15 +469,18 @@ INLINE ff_status forward_dynamics(const ff_tree_model *model, ff_tree_work *work
         }
     }
 
+    double a[6];
+    memcpy(a, base->a, sizeof a);
     for (size_t i = 1; i < model->bodies; i++) {
         const double *restrict b = lane_of(model, work, i);
         tree_articulated *restrict t = &work->articulated[i];
-        const double *restrict a = work->articulated[model->parent[i]].a;
+        if (model->parent[i] != i - 1) /* else they are at hand */
+            memcpy(a, work->articulated[model->parent[i]].a, sizeof a);
         const double qdd = (t->u - (t->U[0] * a[0] + t->U[1] * a[1] + t->U[2] * a[2]) -
                             (t->U[3] * a[3] + t->U[4] * a[4] + t->U[5] * a[5])) *
                            t->inverse_D;
         for (int k = 0; k < 6; k++)
-            t->a[k] = a[k] + b[AT(s, k)] * qdd;
+            t->a[k] = a[k] = a[k] + b[AT(s, k)] * qdd;
         acceleration->qdd[i - 1] = qdd;
     }
     return FF_OK;

@@ -98,8 +98,10 @@ typedef double tree_vector[ROW];
 
 /* Articulated body, [featherstone2008, chapter 7]: U = IA s, D = s . U, u = tau - s . pA. */
 typedef struct tree_articulated {
-    ALIGNED(32) tree_vector IA[6];
+    ALIGNED(32) tree_vector IA[6]; /* of what stands on the body */
     tree_vector pA;
+    tree_vector I[6]; /* of the body itself */
+    tree_vector f;
     tree_vector U;
     tree_vector a;
     double u, inverse_D;

@@ -200,7 +200,7 @@ ff_status ff_method_validate(const ff_method *method, const char **why) {
         wrong = column_wrong(method, n);
     if (!wrong && (ff_method_values(method, false) > FF_METHOD_VALUES ||
                    ff_method_values(method, true) > FF_METHOD_VALUES))
-        wrong = "its report has more than 32 values";
+        wrong = "its report has more than 40 values";
     if (why)
         *why = wrong ? wrong : "";
     return wrong ? FF_ERR_ARGUMENT : FF_OK;

@@ -97,6 +97,11 @@ static ff_status prepare(const ff_loop_config *config, ff_world *world, ff_setti
     return FF_OK;
 }
 
+static size_t model_size(const ff_loop_config *config, const ff_loop_stage *stage) {
+    const size_t arms = ff__loop_arms(config), method = stage->model_bytes;
+    return ff__loop_round(sizeof(ff_loop_model)) + (arms ? ff__loop_round(method) + arms : method);
+}
+
 ff_status ff_loop_bytes(const ff_loop_config *config, size_t *model, size_t *state, char *message,
                         size_t message_size) {
     ff_world world;
@@ -105,7 +110,7 @@ ff_status ff_loop_bytes(const ff_loop_config *config, size_t *model, size_t *sta
     const ff_status status = prepare(config, &world, &setting, &stage, message, message_size);
     if (status != FF_OK)
         return status;
-    *model = ff__loop_round(sizeof(ff_loop_model)) + stage.model_bytes;
+    *model = model_size(config, &stage);
     *state = ff__loop_round(sizeof(ff_loop_state)) + stage.state_bytes;
     return FF_OK;
 }
@@ -135,7 +140,7 @@ static ff_status create_body(ff_loop_model *model, int i, char *message, size_t 
         if (!(body->gear_stiffness[a] > 0.0) || !(body->gear_damping[a] >= 0.0) ||
             !(body->joint_inertia[a] >= 0.0))
             return fault(FF_ERR_ARGUMENT, i, "gear stiffness", message, size);
-    if (body->elastic && (status = ff_arm_create(&body->arm, &model->arm[i])) != FF_OK)
+    if (body->elastic && (status = ff_arm_create(&body->arm, ff__loop_arm(model, i))) != FF_OK)
         return fault(status, i, "arm", message, size);
     body->start.attitude = ff_quat_unit(body->start.attitude);
     return FF_OK;
@@ -150,7 +155,7 @@ ff_status ff_loop_create(const ff_loop_config *config, ff_loop_model *model, siz
         prepare(config, &model->config.world, &model->config.setting, &model->stage, message, message_size);
     if (status != FF_OK)
         return status;
-    if (size < ff__loop_round(sizeof *model) + model->stage.model_bytes)
+    if (size < model_size(config, &model->stage))
         return fault(FF_ERR_SIZE, NO_BODY, "memory of the model", message, message_size);
     if (config->joints.tree) /* checked by prepare */
         ff_body_tree(config->joints.tree, 1, &config->joints.port, &model->jointed);

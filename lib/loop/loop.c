@@ -9,7 +9,7 @@ double ff_loop_lead(const ff_loop_model *model, const ff_loop_state *state, int 
 
 int ff_loop_report(const ff_loop_model *model, const ff_loop_state *state, int body, double *values) {
     const ff_method *method = model->config.method;
-    const int count = ff_method_values(method, body < 0);
+    const int count = model->stage.values[body < 0];
     if (count)
         method->report(ff__loop_method_model(model), ff__loop_method_state(state), body, values);
     return count;
@@ -92,7 +92,7 @@ ff_status ff_loop_reset(const ff_loop_model *model, ff_loop_state *state, size_t
         out->measured_b[i] = out->fidelity.f_b[i] = ff_wrench_zero();
         out->velocity_correction[i] = ff_twist_zero();
         out->sensor_status[i] = out->command_status[i] = FF_OK;
-        out->fidelity.in_contact[i] = out->fidelity.has_next[i] = false;
+        out->fidelity.in_contact[i] = out->fidelity.settling[i] = out->fidelity.has_next[i] = false;
         out->fidelity.stiffness[i] = out->fidelity.damping[i] = out->fidelity.damping_sd[i] = FF_NAN;
     }
     out->fidelity.observers = out->fidelity.look_back = 0;
@@ -214,9 +214,10 @@ static bool yields(const ff_loop_model *model, int i, ff_pose T_wb, ff_arm_joint
     const ff_loop_body_config *body = &model->config.body[i];
     double J[6][7];
     ff_arm_info reach;
-    if (ff_arm_inverse(&model->arm[i], &T_wb, joints, joints, &reach) != FF_OK)
+    const ff_arm_model *arm = ff__loop_arm(model, i);
+    if (ff_arm_inverse(arm, &T_wb, joints, joints, &reach) != FF_OK)
         return false;
-    ff_arm_jacobian(&model->arm[i], joints, J);
+    ff_arm_jacobian(arm, joints, J);
     for (int r = 0; r < 6; r++) {
         for (int c = 0; c < 6; c++) {
             C[r][c] = 0.0;
@@ -314,8 +315,11 @@ ff_status ff_loop_measure(const ff_loop_model *model, ff_loop_state *state, ff_l
         const ff_status status = tip_of(model, i, &state->mount[i], &in->sensor[i],
                                         is_fresh(model, &in->sensor[i]), &out->tip[i], &out->measured_b[i]);
         out->sensor_status[i] = status;
-        if (status == FF_OK)
+        if (status == FF_OK) {
+            if (in->touches)
+                out->measured_b[i] = ff_wrench_add(out->measured_b[i], in->contact_b[i]);
             state->last_wrench[i] = out->measured_b[i];
+        }
         info->not_finite += status == FF_ERR_NOT_FINITE;
         info->stale += status == FF_INFO_STALE;
         info->saturated += status == FF_INFO_SATURATED;

@@ -18,6 +18,8 @@ ff_status ff__stage_prepare(const ff_method *method, ff_world *world, ff_setting
     if (status != FF_OK)
         return status;
     stage->model_bytes = ff_method_bytes(method, world, setting->bytes, &stage->state_bytes);
+    for (int run = 0; run < 2; run++)
+        stage->values[run] = ff_method_values(method, run);
     return FF_OK;
 }
 
@@ -50,7 +52,7 @@ ff_status ff__stage_step(const ff_loop_stage *stage, const void *model, int bodi
         else
             detected[i] = (ff_detection){0};
         out->f_b[i] = ff_wrench_zero();
-        out->in_contact[i] = out->has_next[i] = false;
+        out->in_contact[i] = out->settling[i] = out->has_next[i] = false;
         out->body[i] = in->body[i];
         out->lead[i] = 0.0;
         out->stiffness[i] = out->damping[i] = out->damping_sd[i] = FF_NAN;

@@ -26,6 +26,18 @@ static inline size_t ff__loop_round(size_t bytes) {
 static inline void *ff__loop_method_model(const ff_loop_model *model) {
     return (void *)((uintptr_t)model + ff__loop_round(sizeof *model));
 }
+/* Arms behind the method's model: up to that of the last elastic robot. */
+static inline size_t ff__loop_arms(const ff_loop_config *config) {
+    int count = 0;
+    for (int i = 0; i < config->bodies; i++)
+        count = config->body[i].elastic ? i + 1 : count;
+    return (size_t)count * sizeof(ff_arm_model);
+}
+static inline ff_arm_model *ff__loop_arm(const ff_loop_model *model, int i) {
+    return (ff_arm_model *)((uintptr_t)ff__loop_method_model(model) +
+                            ff__loop_round(model->stage.model_bytes)) +
+           i;
+}
 static inline void *ff__loop_method_state(const ff_loop_state *state) {
     return (void *)((uintptr_t)state + ff__loop_round(sizeof *state));
 }

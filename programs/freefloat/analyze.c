@@ -7,6 +7,7 @@
 #include "study/contact_stability.h"
 #include "analyze.h"
 #include "cli.h"
+#include "scenario/reader.h"
 #include "session/inertia_ratio.h"
 
 /* Each analysis is one row; argv[0] is its own name. */
@@ -54,7 +55,11 @@ int ff_cmd_analyze(int argc, char **argv) {
     for (size_t i = 0; i < ANALYSES; i++)
         if (strcmp(argv[1], analyses[i].name) == 0)
             return analyses[i].run(argc - 1, argv + 1);
-    ff_cli_error("freefloat analyze: unknown analysis '%s'; freefloat analyze --help lists them", argv[1]);
+    ff_guess guess = {.wrong = argv[1]};
+    for (size_t i = 0; i < ANALYSES; i++)
+        ff_guess_add(&guess, analyses[i].name);
+    ff_cli_error("freefloat analyze: unknown analysis '%s'%s; freefloat analyze --help lists them",
+                 ff_show(argv[1]).text, ff_guess_hint(&guess).text);
     return FF_EXIT_USAGE;
 }
 
@@ -121,16 +126,14 @@ static void print_text(const ff_contact_stability_config *c, const ff_contact_st
         double value;
         const char *unit, *note;
     } row[] = {
-        {"q_critical", r->q_critical, "", "rigid contact, first-order actuators (33)"},
-        {"q_low", r->q_low, "",
-         lag && !known ? "a stiff contact of unknown damping, taken as none" : "true band"},
+        {"q_critical", r->q_critical, "", "rigid contact, first-order lag (33)"},
+        {"q_low", r->q_low, "", lag && !known ? "stiff contact, damping taken as none" : "true band"},
         {"q_high", r->q_high, "", "true band"},
         {"growth_rate", r->growth_rate, "1/s", "negative settles"},
         {"peak_transmissivity", r->peak_transmissivity, "", "largest |f / lambda| (34)"},
         {"peak_frequency", r->peak_frequency_radps, "rad/s", ""},
         {"force_sensitivity", r->force_sensitivity, "", "force error per disturbance (28)"},
-        {"constraint_sensitivity", r->constraint_sensitivity, "s2",
-         "pose error per disturbance, times M_r (27)"},
+        {"constraint_sensitivity", r->constraint_sensitivity, "s2", "M_r times pose error, the same (27)"},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {
         char value[32] = "-";
@@ -138,7 +141,7 @@ static void print_text(const ff_contact_stability_config *c, const ff_contact_st
             snprintf(value, sizeof value, "%.5g", row[i].value);
         else if (isinf(row[i].value))
             snprintf(value, sizeof value, "unlimited");
-        printf("  %-24s %12s %-6s %s\n", row[i].name, value, row[i].unit, row[i].note);
+        printf("  %-22s %10s %-5s %s\n", row[i].name, value, row[i].unit, row[i].note);
     }
     if (axes->n > 1) {
         printf("\n  eigenvalues of Q       ");

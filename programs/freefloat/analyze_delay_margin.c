@@ -42,12 +42,15 @@ static const char *cell(double value, const char *format, char text[24]) {
 
 static void print_table(const ff_scenario *s, const ff_delay_margin *m, const char *sentence) {
     char a[8][24];
-    printf("%s\n\n", sentence);
-    printf("contact %s at %.3f s: effective mass %.4g kg, %.4g N/m, approach %.4g m/s, w %.4g rad/s\n",
-           s->contact[m->contact].name, m->start, m->mass, m->stiffness, m->speed, m->frequency);
-    printf("loop delay %.4g ms, w tau %.3g; rebound ideal %s, law e exp(pi w tau/2) %.4f; force ideal %.4g "
-           "N\n\n",
-           1e3 * m->delay, m->w_tau, cell(m->rebound_ideal, "r", a[0]), m->rebound_law, m->peak_ideal);
+    ff_cli_sentence("%s", sentence);
+    printf("\n");
+    ff_cli_sentence("contact %s at %.3f s: effective mass %.4g kg, %.4g N/m, approach %.4g m/s, w %.4g rad/s",
+                    s->contact[m->contact].name, m->start, m->mass, m->stiffness, m->speed, m->frequency);
+    ff_cli_sentence(
+        "loop delay %.4g ms, w tau %.3g; rebound ideal %s, law e exp(pi w tau/2) %.4f; force ideal "
+        "%.4g N",
+        1e3 * m->delay, m->w_tau, cell(m->rebound_ideal, "r", a[0]), m->rebound_law, m->peak_ideal);
+    printf("\n");
     ff_table table;
     ff_table_init(&table, 9);
     ff_table_add(&table, "method|rebound theory|rebound|force theory N|force N|force/ideal|velocity error "

@@ -57,8 +57,8 @@ int ff_analyze_log(int argc, char **argv) {
                                 .gravity = {{0, 0, -9.81}},
                                 .catalog = &ff_catalog_closed}; /* nothing runs */
     if (!what || !ff_log_identify_parse(what, &r.what)) {
-        ff_cli_error("freefloat analyze log: --identify '%s', allowed: delay, contact, payload",
-                     what ? what : "");
+        ff_cli_error("freefloat analyze log: --identify %s%s%s, allowed: delay, contact, payload",
+                     what ? "'" : "is missing", what ? what : "", what ? "'" : "");
         return FF_EXIT_USAGE;
     }
     if (delay_max && (!ff_cli_number(delay_max, &r.delay_max) || !(r.delay_max > 0.0))) {
@@ -89,7 +89,7 @@ int ff_analyze_log(int argc, char **argv) {
         if (status == FF_EXIT_FAILED)
             ff_cli_error("%s: %s", file, found.line[i]);
         else if (!quiet)
-            ff_cli_line("%s", found.line[i]);
+            ff_cli_sentence("%s", found.line[i]);
     }
     if (!json)
         free(found.json);

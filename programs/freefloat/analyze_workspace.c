@@ -5,18 +5,22 @@
 #include "study/workspace.h"
 #include "catalog/library.h"
 #include "analyze.h"
+#include "scenario/urdf.h"
 #include "show.h"
 
 static const char help[] =
     "usage: freefloat analyze workspace FILE [options]\n\n"
-    "How long each satellite's ideal motion stays inside a KUKA arm's reach (ranges, singularities, speeds), "
+    "How long each satellite's ideal motion stays inside a robot arm's reach (ranges, singularities, "
+    "speeds), "
     "as it is and\n"
     "relative to the nominal motion, beside a ball of 1.744 m around the start. "
     "Base, tool\n"
     "and rail are those of the scenario's robot; where it names neither base nor tool, the arm is placed "
     "where it keeps the\n"
     "motion longest.\n\n"
-    "  --arm kr120|kr16     KR 120 R2500 pro (default) or KR 16-2\n"
+    "  --arm NAME           kr120, kr16, kr210, ur5e, ur10e, ur20, fr3, iiwa14, or a file NAME.urdf\n"
+    "                       (default: that of the scenario's robot where it is a device, else kr120)\n"
+    "  --tip LINK           of a file: the link that is the flange (default the last one)\n"
     "  --margin X           least distance from a singularity, 0 to 1 (default 0.02)\n"
     "  --ball M             [m] radius of that ball (default 1.744)\n"
     "  --set PATH=VALUE     overrides one key of the scenario (may be given again)\n"
@@ -32,7 +36,7 @@ static void print_table(const ff_scenario *s, const ff_workspace *w) {
     ff_table_add(&table, "satellite|motion|inside s|outside from s|why|travel m|turn deg|ball left s");
     for (int i = 0; i < w->bodies; i++) {
         ff_workspace_sentence(s, w, i, sentence, sizeof sentence);
-        printf("%s\n", sentence);
+        ff_cli_sentence("%s", sentence);
         for (int r = 0; r < 2; r++) {
             const ff_workspace_span *p = r ? &w->relative[i] : &w->absolute[i];
             char end[24] = "-", ball[24] = "-";
@@ -50,16 +54,56 @@ static void print_table(const ff_scenario *s, const ff_workspace *w) {
     ff_table_free(&table);
     for (int i = 0; i < w->bodies; i++)
         if (w->absolute[i].placed)
-            ff_cli_line("%s: the scenario names no base and tool; placed with the base at [%.3g, %.3g, %.3g]",
-                        s->satellite[i].name, w->absolute[i].base.p.x, w->absolute[i].base.p.y,
-                        w->absolute[i].base.p.z);
+            ff_cli_sentence(
+                "%s: the scenario names no base and tool; placed with the base at [%.3g, %.3g, %.3g]",
+                s->satellite[i].name, w->absolute[i].base.p.x, w->absolute[i].base.p.y,
+                w->absolute[i].base.p.z);
+}
+
+/* By its name, or from its file. */
+static bool choose_arm(const char *arm, const char *tip, ff_workspace_config *config) {
+    const size_t length = arm ? strlen(arm) : 0;
+    const bool file = length > 5 && strcmp(arm + length - 5, ".urdf") == 0;
+    if (tip && !file) {
+        ff_cli_error("freefloat analyze workspace: --tip '%s' without a file, allowed: --arm FILE.urdf", tip);
+        return false;
+    }
+    if (file) {
+        char message[400] = "";
+        static ff_urdf urdf;
+        ff_status status = ff_urdf_load(NULL, arm, true, &urdf, message, sizeof message);
+        const bool read = status == FF_OK;
+        if (read)
+            status = ff_urdf_arm(arm, &urdf, "", tip ? tip : "", &config->arm, message, sizeof message);
+        if (status == FF_ERR_IO)
+            ff_cli_error("freefloat analyze workspace: --arm '%s' cannot be read: %s", arm, message);
+        else if (status != FF_OK)
+            ff_cli_error("%s", message);
+        config->name = arm;
+        return status == FF_OK;
+    }
+    int kind = 0;
+    while (arm && ff_arm_names[kind] && strcmp(arm, ff_arm_names[kind]) != 0)
+        kind++;
+    if (!ff_arm_names[kind]) {
+        ff_cli_error("freefloat analyze workspace: --arm '%s', allowed: kr120, kr16, kr210, ur5e, ur10e, "
+                     "ur20, fr3, iiwa14, or a file NAME.urdf",
+                     arm);
+        return false;
+    }
+    if (arm) {
+        config->name = arm;
+        ff_arm_default((ff_arm_kind)kind, &config->arm);
+    }
+    return true;
 }
 
 int ff_analyze_workspace(int argc, char **argv) {
-    const char *file = NULL, *arm = NULL, *margin = NULL, *ball = NULL, *sets[FF_MAX_SETS];
+    const char *file = NULL, *arm = NULL, *tip = NULL, *margin = NULL, *ball = NULL, *sets[FF_MAX_SETS];
     int set_count = 0, status;
     bool json = false, quiet = false;
     const ff_option options[] = {FF_OPT("--arm", &arm),
+                                 FF_OPT("--tip", &tip),
                                  FF_OPT("--margin", &margin),
                                  FF_OPT("--ball", &ball),
                                  FF_OPT_LIST("--set", sets, &set_count),
@@ -70,15 +114,8 @@ int ff_analyze_workspace(int argc, char **argv) {
         return status;
     ff_workspace_config config;
     ff_workspace_default(&config);
-    int kind = 0;
-    while (arm && ff_arm_names[kind] && strcmp(arm, ff_arm_names[kind]) != 0)
-        kind++;
-    if (!ff_arm_names[kind]) {
-        ff_cli_error("freefloat analyze workspace: --arm '%s', allowed: kr120, kr16", arm);
+    if (!choose_arm(arm, tip, &config))
         return FF_EXIT_USAGE;
-    }
-    if (arm)
-        config.arm = (ff_arm_kind)kind;
     if (margin &&
         (!ff_cli_number(margin, &config.margin) || !(config.margin >= 0.0 && config.margin < 1.0))) {
         ff_cli_error("freefloat analyze workspace: --margin '%s', allowed: 0 to 1", margin);
@@ -92,6 +129,11 @@ int ff_analyze_workspace(int argc, char **argv) {
     ff_session *session = ff_show_open(file, &load, &status);
     if (session) {
         ff_workspace workspace;
+        const ff_robot_config *robot = &session->scenario.satellite[0].robot;
+        if (!arm && robot->kind >= FF_ROBOT_DEVICE) {
+            ff_satellite_arm(&session->scenario.satellite[0], &config.arm);
+            config.name = robot->device.own ? "the scenario's" : ff_arm_name(robot->device.arm);
+        }
         char message[256] = "";
         ff_progress progress;
         ff_progress_start(&progress, "workspace", quiet || json);

@@ -129,26 +129,34 @@ static int dry_run(const ff_campaign *c, const options *o, const ff_ranks *ranks
 
 /* ------------------------------------------------------------------------------------------------ end -- */
 
+/* One line for a metric under a method, or under all where the method does not matter; where nothing is
+ * missing there is no column for it. */
+static void add_spread(ff_table *table, ff_output *output, int metric, int method) {
+    const ff_metric *m = &output->campaign->metric[metric];
+    ff_spread *s = &output->spread[method][metric];
+    static const double part[] = {0.0, 0.5, 0.95, 1.0};
+    char missing[24] = "-", value[4][24];
+    if (s->missing)
+        snprintf(missing, sizeof missing, "%llu", (unsigned long long)s->missing);
+    for (int i = 0; i < 4; i++) {
+        const double v = ff_spread_quantile(s, part[i]);
+        snprintf(value[i], sizeof value[i], isfinite(v) ? "%.4g" : "-", ff_output_shown(output, metric, v));
+    }
+    ff_table_add(table, "%s%s%s%s|%s|%llu|%s|%s|%s|%s|%s", m->name, *m->unit ? " [" : "", m->unit,
+                 *m->unit ? "]" : "",
+                 m->scenario_only ? "all" : output->campaign->method[method].variant.label,
+                 (unsigned long long)s->count, missing, value[0], value[1], value[2], value[3]);
+}
+
 static void print_table(ff_output *output) {
     const ff_campaign *c = output->campaign;
     ff_table table;
     ff_table_init(&table, 8);
+    table.keys = 2;
     ff_table_add(&table, "metric|method|runs|missing|least|median|95 %%|largest");
     for (int i = 0; i < c->metrics; i++)
-        for (int m = 0; m < c->methods; m++) {
-            ff_spread *s = &output->spread[m][i];
-            char name[200];
-            snprintf(name, sizeof name, "%s%s%s%s", c->metric[i].name, *c->metric[i].unit ? " [" : "",
-                     c->metric[i].unit, *c->metric[i].unit ? "]" : "");
-            if (s->count)
-                ff_table_add(&table, "%s|%s|%llu|%llu|%.4g|%.4g|%.4g|%.4g", name, c->method[m].variant.label,
-                             (unsigned long long)s->count, (unsigned long long)s->missing,
-                             ff_spread_quantile(s, 0.0), ff_spread_quantile(s, 0.5),
-                             ff_spread_quantile(s, 0.95), ff_spread_quantile(s, 1.0));
-            else
-                ff_table_add(&table, "%s|%s|0|%llu|-|-|-|-", name, c->method[m].variant.label,
-                             (unsigned long long)s->missing);
-        }
+        for (int m = 0; m < (c->metric[i].scenario_only ? 1 : c->methods); m++)
+            add_spread(&table, output, i, m);
     ff_table_print(&table);
     ff_table_free(&table);
     printf("\nworst by %s, and how to run each again:\n", c->metric[c->worst_by].name);
@@ -156,7 +164,8 @@ static void print_table(ff_output *output) {
         for (int i = 0; i < output->worsts[m] && i < 3; i++) {
             const ff_listed *run = &output->worst[m][i];
             char *command = ff_campaign_command(c, run->slot / (uint64_t)c->methods, m);
-            ff_cli_line("  %.4g  %s", run->value, command ? command : "");
+            ff_cli_line("  %.4g  %s", ff_output_shown(output, c->worst_by, run->value),
+                        command ? command : "");
             free(command);
         }
     if (output->failed)
@@ -194,40 +203,15 @@ static void say(ff_notes *notes) {
     ff_notes_clear(notes);
 }
 
-/* The folder of its results, on rank 0: one that an earlier process began, or a new one. A complete one of
- * the same inputs gives its journal: nothing is run again. */
-static bool begin(const ff_campaign *c, const options *o, const char *key, const char *methods,
-                  ff_run_folder *folder, ff_notes *notes) {
-    const ff_run_wanted wanted = {.out = o->out,
-                                  .name = c->name,
-                                  .force = o->force,
-                                  .command = "campaign",
-                                  .method = methods,
-                                  .key = key,
-                                  .inputs = &c->inputs,
-                                  .program = ff_cli_program()};
-    if (ff_run_begin(&wanted, folder, notes) != FF_DONE)
-        return false;
-    if (*folder->former && ff_journal_copy(folder->former, folder->path) != FF_OK)
-        ff_notes_warning(notes, "notice: %s/results.journal cannot be taken over (%s); all is run again",
-                         folder->former, strerror(errno));
-    return true;
-}
-
 /* Everything after the campaign was read, on every rank; rank 0 keeps the files. */
 static int execute(const ff_campaign *c, const options *o, ff_ranks *ranks) {
     const bool leader = ranks->rank == 0;
-    char key[40], methods[1024] = "";
-    size_t used = 0;
-    for (int m = 0; m < c->methods; m++)
-        used = ff_append(methods, sizeof methods, used, "%s%s", m ? "," : "", c->method[m].variant.label);
-    snprintf(key, sizeof key, "%016llx%016llx", (unsigned long long)c->hash[0],
-             (unsigned long long)c->hash[1]);
     ff_notes notes = {.error = ""};
-    ff_run_folder folder = {.lock = -1};
-    const bool begun = leader && begin(c, o, key, methods, &folder, &notes);
+    ff_conduct_place place;
+    const bool begun =
+        leader && ff_conduct_claim(c, o->out, o->force, ff_cli_program(), &place, &notes) == FF_DONE;
     bar b = {.quiet = o->quiet || o->json || !leader};
-    const ff_conduct_options choices = {.folder = begun ? folder.path : NULL,
+    const ff_conduct_options choices = {.folder = begun ? place.folder.path : NULL,
                                         .threads = o->threads,
                                         .begin = bar_begin,
                                         .progress = show,
@@ -253,11 +237,11 @@ static int execute(const ff_campaign *c, const options *o, ff_ranks *ranks) {
     say(&notes);
     if (begun && outcome == FF_REFUSED) {
         ff_conduct_free(&conduct);
-        ff_run_abandon(&folder);
+        ff_run_abandon(&place.folder);
     } else if (begun) {
         const ff_run_end end = {
             .whole = outcome == FF_DONE, .stopped = conduct.pool.stopped, .exit_status = (int)outcome};
-        if (ff_run_finish(&folder, &end, &notes) != FF_DONE)
+        if (ff_run_finish(&place.folder, &end, &notes) != FF_DONE)
             outcome = FF_FAILED;
         say(&notes);
     }
@@ -265,7 +249,7 @@ static int execute(const ff_campaign *c, const options *o, ff_ranks *ranks) {
         if (ff_cli_json(ff_page_json(conduct.output, conduct.pool.seconds)) != FF_EXIT_DONE)
             outcome = FF_FAILED;
     } else if (conduct.output && !o->quiet)
-        print_end(&conduct, outcome == FF_DONE ? folder.shown : folder.path);
+        print_end(&conduct, outcome == FF_DONE ? place.folder.shown : place.folder.path);
     ff_conduct_free(&conduct);
     return (int)outcome;
 }

@@ -1,12 +1,14 @@
 #include "cli.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <math.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "commit.h"
@@ -14,16 +16,24 @@
 #include "scenario/reader.h"
 #include "text/clock.h"
 #include "text/message.h"
+#include "text/shipped.h"
 
 static volatile sig_atomic_t interrupted;
 static bool silent; /* --quiet: nothing but errors */
 
 static void on_interrupt(int signal_number) {
-    if (interrupted) { /* the second time it is not asked but ended */
+    if (interrupted && signal_number != SIGHUP) { /* the second time it is not asked but ended */
         signal(signal_number, SIG_DFL);
         raise(signal_number);
     }
     interrupted = 1;
+}
+
+void ff_cli_on_request(void (*handler)(int)) {
+    signal(SIGINT, handler);
+    signal(SIGTERM, handler);
+    if (signal(SIGHUP, handler) == SIG_IGN) /* nohup */
+        signal(SIGHUP, SIG_IGN);
 }
 
 const char *ff_commit(void) {
@@ -149,17 +159,17 @@ static size_t hanging(const char *line, size_t length) {
     return strncmp(line, "usage: ", 7) == 0 ? 7 : margin < 30 ? margin : 2;
 }
 
-static void wrap_line(FILE *out, const char *line, size_t length) {
-    const size_t indent = hanging(line, length);
+/* end: what a broken line ends with. */
+static void wrap_line(FILE *out, const char *line, size_t length, size_t indent, const char *end) {
     for (size_t at = 0; length > WIDTH - at;) {
-        size_t n = WIDTH - at;
+        size_t n = WIDTH - at - strlen(end);
         while (n > 0 && line[n] != ' ')
             n--;
         if (n <= (at ? 0 : indent)) /* one long word */
             n = strcspn(line, " ") < length ? strcspn(line + indent, " ") + indent : length;
         if (n >= length)
             break;
-        fprintf(out, "%.*s\n%*s", (int)n, line, (int)indent, "");
+        fprintf(out, "%.*s%s\n%*s", (int)n, line, end, (int)indent, "");
         const size_t next = n + strspn(line + n, " ");
         line += next;
         length -= next;
@@ -168,21 +178,36 @@ static void wrap_line(FILE *out, const char *line, size_t length) {
     fprintf(out, "%.*s\n", (int)length, line);
 }
 
-/* A line of prose that another one continues: with it, it is one paragraph. */
-static bool continues(const char *next) {
-    return *next && !strchr(" \n", *next) && strncmp(next, "exit status", 11) != 0 &&
+void ff_cli_sentence(const char *format, ...) {
+    char line[4 * FF_FILE_PATH];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(line, sizeof line, format, arguments);
+    va_end(arguments);
+    ff_flatten(line);
+    wrap_line(stdout, line, strlen(line), 2, "");
+}
+
+/* A line that another one continues: prose, or what is said of an option, which stands below its own. */
+static bool continues(const char *line, size_t n, const char *next) {
+    if (*line == ' ')
+        return hanging(line, n) > strspn(line, " ") && strspn(next, " ") == hanging(line, n);
+    return n > WIDTH && *next && !strchr(" \n", *next) && strncmp(next, "exit status", 11) != 0 &&
            strncmp(next, "example", 7) != 0;
 }
 
 void ff_cli_wrapped(FILE *out, const char *text) {
     char prose[1024];
+    bool command = false; /* an example is to be copied: a shell reads it on */
     while (*text) {
-        size_t n = strcspn(text, "\n"), used = 0;
-        const bool flush = *text != ' ' && n > WIDTH;
-        const char *line = text;
+        const char *const first = text;
+        const size_t length = strcspn(text, "\n"), indent = hanging(first, length);
+        size_t n = length, used = 0;
+        const char *line = first;
         text += n + (text[n] == '\n');
-        while (flush && continues(text) && used + n + strcspn(text, "\n") + 2 < sizeof prose) {
+        while (continues(first, length, text) && used + n + strcspn(text, "\n") + 2 < sizeof prose) {
             used += (size_t)snprintf(prose + used, sizeof prose - used, "%.*s ", (int)n, line);
+            text += strspn(text, " ");
             line = text;
             n = strcspn(text, "\n");
             text += n + (text[n] == '\n');
@@ -191,8 +216,38 @@ void ff_cli_wrapped(FILE *out, const char *text) {
             n = used + (size_t)snprintf(prose + used, sizeof prose - used, "%.*s", (int)n, line);
             line = prose;
         }
-        wrap_line(out, line, n);
+        command = strncmp(first, "example: ", 9) == 0 || (command && *first == ' ');
+        wrap_line(out, line, n, command ? 11 : indent, command ? " \\" : "");
     }
+}
+
+/* A scenario or campaign that is named without a path may be one that is shipped. False: it is neither that
+ * nor a file, and a line says so. */
+static bool find_shipped(const char *command, const char *what, const char **word) {
+    static char path[FF_FILE_PATH];
+    const bool campaign = what && strcmp(what, "campaign") == 0;
+    const char *const kind = campaign ? "campaigns" : "scenarios";
+    if (!campaign && strcmp(command, "rt") != 0 && (!what || strcmp(what, "scenario") != 0))
+        return true;
+    if (ff_shipped_find(kind, *word, path)) {
+        *word = path;
+        return true;
+    }
+    struct stat there;
+    char name[32][FF_SHIPPED_NAME];
+    const int count = ff_shipped_names(kind, name, 32);
+    if (strpbrk(*word, "/.") || strcmp(*word, "-") == 0 || stat(*word, &there) == 0 || errno != ENOENT ||
+        !count)
+        return true; /* a path: its reader says what is wrong */
+    ff_names all = {"", 0};
+    ff_guess guess = {.wrong = *word};
+    for (int i = 0; i < count; i++) {
+        ff_names_add(&all, name[i]);
+        ff_guess_add(&guess, name[i]);
+    }
+    ff_cli_error("freefloat %s: there is no file '%s' and none of that name is shipped%s; shipped: %s",
+                 command, ff_show(*word).text, ff_guess_hint(&guess).text, all.text);
+    return false;
 }
 
 int ff_cli_parse(int argc, char **argv, const char *command, const char *help, const ff_option *options,
@@ -232,7 +287,10 @@ int ff_cli_parse(int argc, char **argv, const char *command, const char *help, c
             silent = silent || strcmp(option->name, "--quiet") == 0;
             continue;
         }
-        const char *value = equals ? equals + 1 : i + 1 < argc ? argv[++i] : NULL;
+        const char *value = equals              ? equals + 1
+                            : option->otherwise ? option->otherwise
+                            : i + 1 < argc      ? argv[++i]
+                                                : NULL;
         if (!value) {
             ff_cli_error("freefloat %s: %s needs a value", command, option->name);
             return 1;
@@ -240,8 +298,9 @@ int ff_cli_parse(int argc, char **argv, const char *command, const char *help, c
         if (!take_value(command, option, value))
             return 1;
     }
-    signal(SIGINT, on_interrupt);
-    signal(SIGTERM, on_interrupt);
+    ff_cli_on_request(on_interrupt);
+    if (word && *word && !find_shipped(command, what, word))
+        return 1;
     if (!what || !word || *word)
         return 0;
     *exit_status = ff_cli_missing(command, what);
@@ -311,10 +370,41 @@ void ff_progress_stop(ff_progress *progress) {
 
 /* On stderr: stdout may be JSON. The token stands behind '#', which a browser never sends to anyone. */
 void ff_cli_live(const ff_live *live, bool control) {
-    if (control)
-        fprintf(stderr, "live %s#token=%s\n", ff_live_url(live), ff_live_token(live));
-    else
-        fprintf(stderr, "live %s\n", ff_live_url(live));
+    static const char *const names[] = {"live", "foxglove", "ros"};
+    static const char *const mark[] = {"#token=", "?token=", ""};
+    for (; live; live = ff_live_next(live)) {
+        const ff_live_kind kind = ff_live_get_kind(live);
+        const bool token = control && *mark[kind];
+        fprintf(stderr, "%s %s%s%s\n", names[kind], ff_live_url(live), token ? mark[kind] : "",
+                token ? ff_live_token(live) : "");
+    }
+}
+
+const char *ff_cli_door(const ff_live_doors *doors) {
+    return doors->page ? "--live" : doors->foxglove ? "--foxglove" : doors->ros ? "--ros" : NULL;
+}
+
+bool ff_cli_doors(const char *command, ff_live_doors *doors) {
+    static char loopback[32];
+    if (doors->control && !doors->page && !doors->foxglove) {
+        ff_cli_error("freefloat %s: --control needs --live or --foxglove; see freefloat %s --help", command,
+                     command);
+        return false;
+    }
+    if (doors->ros_allow && !doors->ros) {
+        ff_cli_error("freefloat %s: --ros-allow needs --ros; see freefloat %s --help", command, command);
+        return false;
+    }
+    if (doors->ros && strcmp(doors->ros, FF_CLI_ROS) == 0) {
+        const char *domain = getenv("ROS_DOMAIN_ID");
+        if (domain && *domain && (strspn(domain, "0123456789") != strlen(domain) || strlen(domain) > 3)) {
+            ff_cli_error("ROS_DOMAIN_ID is '%s', allowed: 0 to 232", domain);
+            return false;
+        }
+        snprintf(loopback, sizeof loopback, "127.0.0.1:%s", domain && *domain ? domain : "0");
+        doors->ros = loopback;
+    }
+    return true;
 }
 
 bool ff_cli_colour(void) {

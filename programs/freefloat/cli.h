@@ -14,16 +14,19 @@ enum { FF_EXIT_DONE = FF_DONE, FF_EXIT_FAILED = FF_FAILED, FF_EXIT_USAGE = FF_RE
 
 /* One option; which field is set says what it takes. A list of options ends with {0}. */
 typedef struct ff_option {
-    const char *name;   /* "--out" */
-    const char **value; /* set to the last value given */
-    double *number;     /* the same, finite */
-    bool *flag;         /* takes no value */
-    const char **list;  /* collects every value, up to FF_MAX_SETS */
+    const char *name;      /* "--out" */
+    const char **value;    /* set to the last value given */
+    double *number;        /* the same, finite */
+    bool *flag;            /* takes no value */
+    const char *otherwise; /* may stand alone, then it is this; a value comes behind = */
+    const char **list;     /* collects every value, up to FF_MAX_SETS */
     int *count;
 } ff_option;
 
 #define FF_OPT(name_, value_) \
     { .name = (name_), .value = (value_) }
+#define FF_OPT_MAYBE(name_, value_, otherwise_) \
+    { .name = (name_), .value = (value_), .otherwise = (otherwise_) }
 #define FF_OPT_NUMBER(name_, number_) \
     { .name = (name_), .number = (number_) }
 #define FF_OPT_FLAG(name_, flag_) \
@@ -47,6 +50,8 @@ bool ff_cli_number(const char *text, double *value);
 void ff_cli_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* One line to the standard output, of texts that are not our own: names, paths, what files say. */
 void ff_cli_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same broken between words where it is longer than 80 columns: a sentence, not a path that is copied. */
+void ff_cli_sentence(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Prints a malloc'ed text on stdout and frees it; NULL: says that memory ran out, FF_EXIT_FAILED. */
 int ff_cli_json(char *text);
 void ff_cli_lines(const char *lines);      /* one error a line */
@@ -85,12 +90,17 @@ void ff_progress_stop(ff_progress *progress);
 /* Makes room for a line of text where a bar may stand. */
 void ff_progress_clear(void);
 bool ff_cli_interrupted(void);
+/* Who asks the program to end: Ctrl-C, SIGTERM, a terminal that is gone (unless nohup says that it does not
+ * matter). */
+void ff_cli_on_request(void (*handler)(int));
 
 /* A table with aligned columns; the first row is the head. Numbers right, words left. Where it is wider than
- * 80 columns headings are broken, and what still does not fit stands below, behind the first column again. */
+ * 80 columns headings are broken, and what still does not fit stands below, behind the first columns (`keys`)
+ * again. */
 enum { FF_TABLE_COLUMNS = 16 };
 typedef struct ff_table {
     int columns, rows, capacity;
+    int keys;    /* columns that say what a row is; 1 unless set */
     bool failed; /* no memory for a line */
     char (*cell)[96];
 } ff_table;
@@ -100,8 +110,24 @@ void ff_table_add(ff_table *table, const char *format, ...) __attribute__((forma
 void ff_table_print(const ff_table *table);
 void ff_table_free(ff_table *table);
 
-/* Where the page is, and with control its token, once. */
+/* Where a run can be watched; with control the token, once. */
 void ff_cli_live(const ff_live *live, bool control);
+#define FF_CLI_ROS "loopback"
+/* The options of who may watch, for `ff_option` lists. */
+#define FF_CLI_DOORS(doors_)                                                                              \
+    FF_OPT("--live", &(doors_)->page), FF_OPT_MAYBE("--foxglove", &(doors_)->foxglove, "127.0.0.1:8765"), \
+        FF_OPT_MAYBE("--ros", &(doors_)->ros, FF_CLI_ROS), FF_OPT("--ros-allow", &(doors_)->ros_allow),   \
+        FF_OPT_FLAG("--control", &(doors_)->control)
+#define FF_CLI_DOORS_HELP                                                                                    \
+    "  --foxglove[=ADDRESS]   the same for Foxglove, by default at 127.0.0.1:8765: docs/ros2.md\n"           \
+    "  --ros[=ADDRESS:DOMAIN]   the same for ROS 2, by default on 127.0.0.1 and in ROS_DOMAIN_ID's domain\n" \
+    "  --ros-allow LIST   what ROS 2 may order: hold, stop, resume, retreat, zero, set (default hold,stop\n" \
+    "                     on loopback, else nothing)\n"                                                      \
+    "  --control          with --live, --foxglove: prints a token once; who has it may zero and tune\n"
+/* Whether what was given of them fits together, and defaults; prints one line if not. */
+bool ff_cli_doors(const char *command, ff_live_doors *doors);
+/* The first of them that is open, as an option; NULL: none. */
+const char *ff_cli_door(const ff_live_doors *doors);
 
 bool ff_cli_colour(void); /* stdout is a terminal and NO_COLOR is not set */
 const char *ff_cli_green(void);

@@ -4,6 +4,7 @@
 #define FF_COMMANDS_H
 
 int ff_cmd_check(int argc, char **argv);
+int ff_cmd_schema(int argc, char **argv);
 int ff_cmd_run(int argc, char **argv);
 int ff_cmd_compare(int argc, char **argv);
 int ff_cmd_papers(int argc, char **argv);
@@ -15,6 +16,7 @@ int ff_cmd_guard(int argc, char **argv);
 int ff_cmd_replay(int argc, char **argv);
 int ff_cmd_export(int argc, char **argv);
 int ff_cmd_view(int argc, char **argv);
+int ff_cmd_playground(int argc, char **argv);
 int ff_cmd_runs(int argc, char **argv);
 int ff_cmd_verify(int argc, char **argv);
 

@@ -86,7 +86,13 @@ static void print_table(const ff_session *const *sessions, int count, const ff_c
             ff_show_list(strlen(sessions[s]->label) + 8, reason);
         }
     for (int k = 0; k < all->refusals; k++)
-        ff_cli_line("%s refused: %s", all->refused[k].label, all->refused[k].why);
+        ff_cli_sentence("%s refused: %s", all->refused[k].label, all->refused[k].why);
+}
+
+/* Where no table says it. */
+static void say_refused(const ff_comparison *all) {
+    for (int k = 0; k < all->refusals; k++)
+        ff_cli_error("%s refused: %s", all->refused[k].label, all->refused[k].why);
 }
 
 static void print_entry(bool first, const char *label, const char *value) {
@@ -125,7 +131,9 @@ static bool survives(ff_comparison *all, ff_session *session) {
     if (!library || all->count < 2 ||
         ff_catalog_try(run_once, session, session->refusal, sizeof session->refusal))
         return true;
-    ff_cli_error("method '%s' (%s) %s", library->method->name, library->path, session->refusal);
+    char why[sizeof session->refusal];
+    snprintf(why, sizeof why, "%.*s", (int)sizeof why - 1, session->refusal);
+    snprintf(session->refusal, sizeof session->refusal, "its library %.400s %.500s", library->path, why);
     session->run.status = FF_ERR_UNSUPPORTED;
     ff_comparison_refuse(all, session);
     return false;
@@ -146,11 +154,16 @@ static int run_all(ff_comparison *all, const ff_run_folder *folder, const ff_sho
             status = FF_EXIT_FAILED;
             continue;
         }
-        const int result = ff_show_execute(all->session[i], options, ask->quiet || ask->json);
-        if (result == FF_EXIT_USAGE && all->session[i]->run.status == FF_ERR_UNSUPPORTED) {
+        ff_notes notes = {.error = ""};
+        const int result = ff_show_executed(all->session[i], options, ask->quiet || ask->json, &notes);
+        const bool refused = result == FF_EXIT_USAGE && all->session[i]->run.status == FF_ERR_UNSUPPORTED;
+        if (refused) {
             ff_comparison_refuse(all, all->session[i]);
-            continue;
+            *notes.error = 0;
         }
+        ff_show_notes(&notes);
+        if (refused)
+            continue;
         if (result > status)
             status = result;
         if (ask->strict && !all->session[i]->metrics.pass && status == FF_EXIT_DONE)
@@ -172,6 +185,7 @@ static int show_all(ff_comparison *all, ff_run_folder *folder, const ff_show_ask
         } else if (all->session[i]->run.status != FF_ERR_UNSUPPORTED)
             whole = false; /* neither run nor refused */
     if (!n || status == FF_EXIT_USAGE) {
+        say_refused(all);
         ff_run_abandon(folder);
         return !n && all->refusals && status == FF_EXIT_DONE ? FF_EXIT_USAGE : status;
     }
@@ -184,6 +198,8 @@ static int show_all(ff_comparison *all, ff_run_folder *folder, const ff_show_ask
                             .exit_status = status == FF_EXIT_DONE && !written ? FF_EXIT_FAILED : status,
                             .verdict = verdict};
     status = ff_show_finish(folder, &end);
+    if (ask->json || ask->quiet)
+        say_refused(all);
     if (ask->json) {
         print_json(done, n, all);
     } else if (!ask->quiet) {
@@ -230,14 +246,18 @@ int ff_cmd_compare(int argc, char **argv) {
     ff_variant variant[FF_MAX_VARIANTS];
     ff_notes notes = {.error = ""};
     const int count = ff_variants_parse(methods, &ff_catalog_libraries, variant, &notes);
-    ff_show_notes(&notes);
-    if (count < 1)
+    if (count < 1) {
+        ff_show_notes(&notes);
         return FF_EXIT_USAGE;
+    }
+    ff_cli_warn_lines(notes.warning); /* its errors are those of the refused */
     const ff_scenario_options common = {.set = ask.set, .sets = ask.sets, .catalog = &ff_catalog_libraries};
     ff_comparison all;
     status = (int)ff_comparison_open(file, variant, count, &common, &all, ff_show_notes);
     if (status == FF_EXIT_DONE)
         status = compare(&all, methods, &ask, &session_options);
+    else
+        say_refused(&all);
     ff_comparison_close(&all);
     return status;
 }

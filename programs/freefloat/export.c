@@ -9,18 +9,21 @@
 #include "commands.h"
 #include "record/csv.h"
 #include "record/logfile.h"
+#include "record/rosbag.h"
 #include "text/file.h"
 #include "text/json.h"
 #include "show.h"
 
-static const char help[] = "usage: freefloat export LOG --to LIST [options]\n\n"
-                           "Writes the columns of a log.mcap to other formats, beside it.\n\n"
-                           "  --to LIST          csv, mat (MATLAB, version 5), separated by commas\n"
-                           "  --out DIR          another folder\n"
-                           "  --json             print the files as JSON\n"
-                           "  --quiet            print nothing but errors\n\n"
-                           "exit status: 0 done, 1 a file could not be written, 2 bad usage or log\n"
-                           "example: freefloat export out/deos-client/log.mcap --to csv,mat\n";
+static const char help[] =
+    "usage: freefloat export LOG --to LIST [options]\n\n"
+    "Writes the columns of a log.mcap to other formats, beside it.\n\n"
+    "  --to LIST          csv, mat (MATLAB, version 5), ros2 (metadata.yaml, which ros2\n"
+    "                     bag reads beside the log), separated by commas\n"
+    "  --out DIR          another folder\n"
+    "  --json             print the files as JSON\n"
+    "  --quiet            print nothing but errors\n\n"
+    "exit status: 0 done, 1 a file could not be written, 2 bad usage or log\n"
+    "example: freefloat export out/deos-client/log.mcap --to csv,mat\n";
 
 typedef struct table {
     int columns;
@@ -84,12 +87,49 @@ static ff_status write_one(const char *path, bool csv, const ff_logfile *file, c
     return ff_file_keep(&whole, status == FF_OK);
 }
 
-static int write_all(const char *list, const char *folder, const char *stem, const ff_logfile *file,
-                     const table *t, bool whole, ff_json *json, bool quiet) {
+/* metadata.yaml, for ros2 bag, in the folder of the log. */
+static int write_bag(const char *log, ff_json *json, bool quiet) {
+    char copy[PATH_MAX], path[2 * PATH_MAX], name[PATH_MAX];
+    ff_file_whole whole;
+    int topics = 0;
+    uint64_t messages = 0;
+    snprintf(copy, sizeof copy, "%s", log);
+    snprintf(name, sizeof name, "%s", basename(copy));
+    snprintf(copy, sizeof copy, "%s", log);
+    snprintf(path, sizeof path, "%s/metadata.yaml", dirname(copy));
+    errno = 0;
+    ff_status status = ff_file_begin(path, &whole);
+    if (status == FF_OK) {
+        status = ff_rosbag_metadata(log, name, whole.file, &topics, &messages);
+        status = ff_file_keep(&whole, status == FF_OK);
+    }
+    if (status != FF_OK) {
+        ff_cli_error("%s: cannot be written (%s)", path, strerror(errno ? errno : ENOSPC));
+        return FF_EXIT_FAILED;
+    }
+    if (json) {
+        ff_json_open(json, NULL, '{');
+        ff_json_string(json, "file", path);
+        ff_json_integer(json, "topics", topics);
+        ff_json_integer(json, "messages", (long long)messages);
+        ff_json_close(json, '}');
+    } else if (!quiet)
+        ff_cli_line("%s: %d topics, %llu messages", path, topics, (unsigned long long)messages);
+    return FF_EXIT_DONE;
+}
+
+static int write_all(const char *list, const char *log, const char *folder, const char *stem,
+                     const ff_logfile *file, const table *t, bool whole, ff_json *json, bool quiet) {
     int result = FF_EXIT_DONE;
     for (const char *c = list; *c;) {
         const size_t n = strcspn(c, ",");
         char path[2 * PATH_MAX];
+        if (strncmp(c, "ros2", n) == 0) {
+            if (write_bag(log, json, quiet) != FF_EXIT_DONE)
+                result = FF_EXIT_FAILED;
+            c += n + (c[n] == ',');
+            continue;
+        }
         snprintf(path, sizeof path, "%s/%s.%.*s", folder, stem, (int)n, c);
         if (!whole && access(path, F_OK) == 0) {
             ff_cli_error(
@@ -139,8 +179,13 @@ int ff_cmd_export(int argc, char **argv) {
     }
     for (const char *c = list; *c;) {
         const size_t n = strcspn(c, ",");
-        if (n != 3 || (strncmp(c, "csv", n) != 0 && strncmp(c, "mat", n) != 0)) {
-            ff_cli_error("--to %s: '%.*s' is not an export format; allowed: csv, mat", list, (int)n, c);
+        const bool bag = n == 4 && strncmp(c, "ros2", n) == 0;
+        if (!bag && (n != 3 || (strncmp(c, "csv", n) != 0 && strncmp(c, "mat", n) != 0))) {
+            ff_cli_error("--to %s: '%.*s' is not an export format; allowed: csv, mat, ros2", list, (int)n, c);
+            return FF_EXIT_USAGE;
+        }
+        if (bag && out) {
+            ff_cli_error("--to ros2: metadata.yaml stands beside the log; not with --out");
             return FF_EXIT_USAGE;
         }
         c += n + (c[n] == ',');
@@ -174,7 +219,7 @@ int ff_cmd_export(int argc, char **argv) {
         ff_json json;
         ff_json_init(&json, true);
         ff_json_open(&json, NULL, '[');
-        exit_status = write_all(list, out ? out : dirname(copy), stem, &file, &t, whole,
+        exit_status = write_all(list, path, out ? out : dirname(copy), stem, &file, &t, whole,
                                 json_wanted ? &json : NULL, quiet);
         ff_json_close(&json, ']');
         char *const text = ff_json_take(&json);

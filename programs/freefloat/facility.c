@@ -14,8 +14,9 @@
 static const char help[] =
     "usage: freefloat facility FILE [options]\n\n"
     "Serves the scenario's robots and sensors as devices on this computer: for each "
-    "satellite a KUKA controller "
-    "(RSI,\nXML over UDP) and an ATI sensor (RDT over UDP, scale over HTTP), with "
+    "satellite a robot's controller "
+    "(KUKA's RSI,\nXML over UDP, or UR's RTDE over TCP) and an ATI sensor (RDT over UDP, scale over HTTP), "
+    "with "
     "delay, limits and contacts behind "
     "them.\nfreefloat rt FILE is their client. Ends with Ctrl-C.\n\n"
     "  --lockstep         time advances only with the client's answer\n"
@@ -146,9 +147,7 @@ int ff_cmd_facility(int argc, char **argv) {
         status = FF_EXIT_FAILED;
     else if (session) {
         heard.scenario = &session->scenario;
-        signal(SIGINT, on_signal);
-        signal(SIGTERM, on_signal);
-        signal(SIGHUP, on_signal); /* the terminal is gone */
+        ff_cli_on_request(on_signal);
         ff_facility_result result;
         heard.quiet |= json;
         ff_facility_run(&session->scenario, &facility, &result);

@@ -119,14 +119,16 @@ static int watch(const ff_scenario *s, const char *name, double margin, ff_relay
         ff_cli_error("freefloat guard: a robot on a rail, or with relative corrections, is not supported");
         return FF_EXIT_USAGE;
     }
+    if (plan.body[body].arm.config.chain) {
+        ff_cli_error("freefloat guard: it knows arms with lengths as KUKA's alone (kr120, kr16, kr210)");
+        return FF_EXIT_USAGE;
+    }
     configure(s, &plan.body[body], &s->satellite[body], margin, &config);
     if (relay->patience <= 0.0)
         relay->patience = 0.8 * s->cycle;
     ff_status status = ff_monitor_create(&monitor, &config);
     if (status == FF_OK) {
-        signal(SIGINT, on_signal);
-        signal(SIGTERM, on_signal);
-        signal(SIGHUP, on_signal);
+        ff_cli_on_request(on_signal);
         take_rights(*(const bool *)relay->user);
         status = ff_relay_run(&monitor, relay, message, sizeof message);
     }

@@ -1,8 +1,6 @@
 #include "papers.h"
 #include "scenario/reader.h"
 
-#include <libgen.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +8,7 @@
 
 #include "commands.h"
 #include "text/json.h"
+#include "text/shipped.h"
 #include "session/variant.h"
 
 static const char help[] =
@@ -33,20 +32,14 @@ static const char help[] =
 static const ff_paper *const papers[] = {&ff_paper_destefano2019, &ff_paper_he2022, &ff_paper_destefano2021,
                                          &ff_paper_aghili, &ff_paper_lange};
 
-/* scenarios/papers/FILE below the working folder, beside the program, or where it was installed. */
-static bool find_file(const char *file, char *path, size_t size) {
-    char self[PATH_MAX];
-    const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[n > 0 ? n : 0] = 0;
-    const char *folder = n > 0 ? dirname(self) : ".";
-    const char *const places[] = {"scenarios/papers", "../scenarios/papers",
-                                  "../share/freefloat/scenarios/papers"};
-    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
-        snprintf(path, size, "%s%s%s/%s", i ? folder : "", i ? "/" : "", places[i], file);
-        if (access(path, R_OK) == 0)
-            return true;
-    }
-    return false;
+/* scenarios/papers/FILE below the working folder, or the one that is shipped. */
+static bool find_file(const char *file, char path[FF_FILE_PATH]) {
+    char name[FF_FILE_PATH];
+    snprintf(name, sizeof name, "scenarios/papers/%s", file);
+    if (ff_shipped_find("scenarios", name, path))
+        return true;
+    memcpy(path, name, sizeof name);
+    return access(path, R_OK) == 0;
 }
 
 static void split_energy(const ff_rigid_model *m, const ff_rigid_state *x, double H[2]) {
@@ -144,13 +137,13 @@ static void free_case(ff_paper_case *c) {
 
 /* NULL after one line on stderr. */
 static ff_paper_case *run_case(const ff_paper_spec *spec, bool quiet) {
-    char path[PATH_MAX + 64];
+    char path[FF_FILE_PATH];
     ff_variant parsed[FF_MAX_VARIANTS];
     int sets = 0;
     while (sets < (int)(sizeof spec->set / sizeof *spec->set) && spec->set[sets])
         sets++;
     ff_paper_case *c = calloc(1, sizeof *c);
-    if (!c || !find_file(spec->file, path, sizeof path)) {
+    if (!c || !find_file(spec->file, path)) {
         ff_cli_error("freefloat papers: scenarios/papers/%s not found; run from the project's folder",
                      spec->file);
         free(c);

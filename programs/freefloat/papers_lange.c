@@ -25,6 +25,11 @@ static void velocity(const ff_paper_runs *runs, int run, double body, double x[2
     x[1] = m->body[(int)body].final.velocity.y;
 }
 
+static void end_speed(const ff_paper_runs *runs, int run, double body, double x[2]) {
+    const ff_metrics *m = ff_paper_metrics(runs, run);
+    x[0] = m ? ff_vec3_norm(m->body[(int)body].final.velocity) : FF_NAN;
+}
+
 static void spin(const ff_paper_runs *runs, int run, double body, double x[2]) {
     const ff_metrics *m = ff_paper_metrics(runs, run);
     x[0] = m ? m->body[(int)body].final.omega.z : FF_NAN;
@@ -136,6 +141,12 @@ static const ff_paper_entry figure_6_rows[] = {
      {0},
      FF_SAYS(0.0999, 0.1001, "po"),
      FF_ASSERT(FF_NEAR(OURS, 0.1, 1e-4), FF_NEAR(IDEAL, 0.1, 1e-8))},
+    {"Fig. 6: servicer after the impact [m/s]",
+     "stops",
+     FF_CELLS("%.5f", end_speed, 0, AS_PRINTED, OURS, IDEAL),
+     {0},
+     FF_SAYS(0, 1e-4, "po"),
+     FF_ASSERT(FF_BETWEEN(OURS, 0, 1e-4), FF_BETWEEN(IDEAL, 0, 1e-8))},
     {"Fig. 6: largest force between the satellites [N]", "157",
      FF_CELLS("%.1f", peak, 0, AS_PRINTED, OURS, IDEAL),
      FF_TEXT("v sqrt(k m) = 1581 N s/m times the speed, which is not given: 157 N mean 0.1 m/s"),

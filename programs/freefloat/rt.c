@@ -25,7 +25,8 @@ static const char help[] =
     "usage: freefloat rt FILE [options]\n"
     "       freefloat rt --selftest\n"
     "       freefloat rt --commission [--out DIR]\n\n"
-    "Closes the loop on the devices that the scenario names, in wall-clock time: a KUKA controller (RSI) and "
+    "Closes the loop on the devices that the scenario names, in wall-clock time: a KUKA (RSI) or UR (RTDE) "
+    "controller and "
     "an "
     "ATI\nsensor (RDT) for each satellite. Without such devices in the scenario it talks to freefloat "
     "facility on "
@@ -41,9 +42,8 @@ static const char help[] =
     "  --silence S        a robot silent for so long is lost (default 0.1)\n"
     "  --cpu N            CPU of the real-time thread (default the last)\n"
     "  --idle             allows deep idle states between cycles: the processor wakes later, saves power\n"
-    "  --live ADDRESS     shows it on a page, e.g. 127.0.0.1:8080; the page can hold and stop, never arm\n"
-    "  --control          with --live: prints a token once; who has it may zero and tune from the page\n"
-    "  --selftest         may this computer close a 250 Hz or 1 kHz loop?\n"
+    "  --live ADDRESS     shows it on a page, e.g. 127.0.0.1:8080; the page can hold and stop, never "
+    "arm\n" FF_CLI_DOORS_HELP "  --selftest         may this computer close a 250 Hz or 1 kHz loop?\n"
     "  --commission       leads through the steps from rehearsal to contact, writes protocol.json and "
     ".html\n\n"
     "At the terminal, once it is armed: hold, retreat, zero, stop and Enter act as the page's orders; help "
@@ -72,10 +72,9 @@ typedef struct desk { /* the operator's */
     ff_rt_result result;
     const ff_scenario *scenario;
     bool arm, quiet;
-    atomic_bool armed;   /* the terminal's questions are over: what is typed is an order */
-    const char *address; /* of the live page; NULL: none */
-    bool control;
-    ff_live *live;
+    atomic_bool armed;      /* the terminal's questions are over: what is typed is an order */
+    ff_live_doors doors;    /* where it is shown */
+    ff_live *live;          /* NULL: nowhere */
     pthread_mutex_t events; /* states come from the recorder's thread, answers from the telemetry's */
     ff_tuning_table table;
     int bar[FF_MAX_BODIES][FF_LEVEL_COUNT]; /* limit's number on the page; -1: none */
@@ -267,6 +266,7 @@ static void tell_answer(void *self, const ff_order_answer *answer, const char *t
         return;
     if (answer->done && answer->order.verb == FF_ORDER_SET) {
         const ff_tuning_parameter *p = &d->table.parameter[answer->order.parameter];
+        ff_live_set_parameter(d->live, answer->order.parameter, answer->is);
         for (int n = 0; p->kind == FF_TUNING_LIMIT && n < FF_LEVEL_COUNT; n++)
             if (ff_tuning_watches(p, (ff_level_name)n))
                 ff_live_set_limit(d->live, d->bar[p->body][n], answer->is);
@@ -282,7 +282,9 @@ static void add_levels(desk *d, const ff_scenario *scenario, ff_live_config *con
     for (int i = 0; i < scenario->satellites; i++)
         for (int n = 0; n < FF_LEVEL_COUNT; n++) {
             const ff_level_name level = (ff_level_name)n;
-            const double limit = ff_level_limit(&scenario->satellite[i].safety, level);
+            const double limit = level == FF_LEVEL_SILENT && d->options.silence > 0.0
+                                     ? d->options.silence
+                                     : ff_level_limit(&scenario->satellite[i].safety, level);
             d->bar[i][n] = -1;
             if (level == FF_LEVEL_JOINT && scenario->satellite[i].robot.device.cartesian)
                 continue; /* its controller alone knows its joints */
@@ -304,29 +306,27 @@ static int start_live(desk *d, const ff_scenario *scenario) {
     ff_live_config *config = calloc(1, sizeof *config);
     ff_status status = FF_ERR_MEMORY;
     if (config) {
-        *config = (ff_live_config){.address = d->address,
-                                   .mode = "rt",
+        *config = (ff_live_config){.mode = "rt",
                                    .scenario = scenario,
                                    .open = FF_LIVE_BIT(FF_LIVE_HOLD) | FF_LIVE_BIT(FF_LIVE_STOP) |
                                            FF_LIVE_BIT(FF_LIVE_RETREAT),
                                    .guarded = FF_LIVE_BIT(FF_LIVE_ZERO) | FF_LIVE_BIT(FF_LIVE_SET),
-                                   .control = d->control,
                                    .loop_cpu = 1 + ff_rights_cpu(d->options.cpu)};
         ff_tuning_list(scenario, true, &d->table);
         ff_live_parameters(&d->table, config);
         add_levels(d, scenario, config);
         status = ff_live_limits(scenario, config);
         if (!status)
-            status = ff_live_start(config, &d->live, message, sizeof message);
+            status = ff_live_open(config, &d->doors, &d->live, message, sizeof message);
     }
     free(config);
     if (status < 0) {
-        ff_cli_error("--live: %s", message);
+        ff_cli_error("%s", message);
         return FF_EXIT_USAGE;
     }
     pthread_mutex_init(&d->events, NULL);
     d->options.viewer.sample = show_sample;
-    ff_cli_live(d->live, d->control);
+    ff_cli_live(d->live, d->doors.control);
     return FF_EXIT_DONE;
 }
 
@@ -439,23 +439,24 @@ static void show_end(const void *self) {
     unsigned long long late = 0;
     for (int i = 0; i < d->scenario->satellites; i++)
         late += r->robots[i].late;
-    printf("%s%s; wake-up p50 %.0f us, p99 %.0f us; compute p99 %.0f us, input and output p99 %.0f us; %llu "
-           "cycles "
-           "missed, %llu answers late, %llu page faults\n",
-           ff_state_name(r->state), r->retreated ? " after a retreat" : "",
-           ff_histogram_at(&r->lateness, 0.5), ff_histogram_at(&r->lateness, 0.99),
-           ff_histogram_at(&r->compute, 0.99), ff_histogram_at(&r->io, 0.99), (unsigned long long)r->missed,
-           late, (unsigned long long)r->faults.minor + (unsigned long long)r->faults.major);
+    ff_cli_sentence(
+        "%s%s; wake-up p50 %.0f us, p99 %.0f us; compute p99 %.0f us, input and output p99 %.0f us; "
+        "%llu cycles missed, %llu answers late, %llu page faults",
+        ff_state_name(r->state), r->retreated ? " after a retreat" : "", ff_histogram_at(&r->lateness, 0.5),
+        ff_histogram_at(&r->lateness, 0.99), ff_histogram_at(&r->compute, 0.99),
+        ff_histogram_at(&r->io, 0.99), (unsigned long long)r->missed, late,
+        (unsigned long long)r->faults.minor + (unsigned long long)r->faults.major);
     for (int i = 0; i < d->scenario->satellites; i++) {
         const ff_run_clock *c = &r->run.clock[i];
         if (c->known)
-            printf("%s: controller's clock %+.2f ppm, arrivals %.3g ms rms about it, maximum %.3g ms; sensor "
-                   "%.4f Hz, %.3g ms rms\n",
-                   d->scenario->satellite[i].name, c->drift_ppm, 1e3 * c->residual_s, 1e3 * c->largest_s,
-                   c->sensor_hz, 1e3 * c->sensor_s);
+            ff_cli_sentence(
+                "%s: controller's clock %+.2f ppm, arrivals %.3g ms rms about it, maximum %.3g ms; "
+                "sensor %.4f Hz, %.3g ms rms",
+                d->scenario->satellite[i].name, c->drift_ppm, 1e3 * c->residual_s, 1e3 * c->largest_s,
+                c->sensor_hz, 1e3 * c->sensor_s);
     }
     if (*r->rights.missing)
-        printf("%s\n", r->rights.missing);
+        ff_cli_sentence("%s", r->rights.missing);
 }
 
 /* A number after an option; false after one line. */
@@ -536,9 +537,11 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
         options->out = folder.path;
         session->devices = true;
         d->options.viewer = (ff_viewer){.self = d, .answer = tell_answer};
-        if (d->address || isatty(STDIN_FILENO))
+        const bool shown = ff_cli_door(&d->doors) != NULL;
+        d->doors.description = ff_session_description(session);
+        if (shown || isatty(STDIN_FILENO))
             d->options.viewer.next = next_order;
-        if (status == FF_EXIT_DONE && d->address)
+        if (status == FF_EXIT_DONE && shown)
             status = start_live(d, &session->scenario);
         if (status == FF_EXIT_DONE)
             status = ff_show_execute(session, options, d->quiet);
@@ -572,9 +575,10 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
 
 int ff_cmd_rt(int argc, char **argv) {
     const char *file, *method = NULL, *rsi = NULL, *ati = NULL, *http = NULL, *wait = NULL, *silence = NULL,
-                      *cpu = NULL, *live = NULL;
+                      *cpu = NULL;
+    ff_live_doors doors = {0};
     int status;
-    bool arm = false, selftest = false, commission = false, control = false, deep_idle = false, trust = false;
+    bool arm = false, selftest = false, commission = false, deep_idle = false, trust = false;
     ff_show_ask ask = {.log = "csv,mcap"};
     const ff_option options[] = {FF_OPT("--method", &method),
                                  FF_SHOW_OPTS(&ask),
@@ -587,8 +591,7 @@ int ff_cmd_rt(int argc, char **argv) {
                                  FF_OPT("--wait", &wait),
                                  FF_OPT("--silence", &silence),
                                  FF_OPT("--cpu", &cpu),
-                                 FF_OPT("--live", &live),
-                                 FF_OPT_FLAG("--control", &control),
+                                 FF_CLI_DOORS(&doors),
                                  FF_OPT_FLAG("--idle", &deep_idle),
                                  FF_OPT_FLAG("--trust-method", &trust),
                                  {0}};
@@ -600,12 +603,10 @@ int ff_cmd_rt(int argc, char **argv) {
         return ff_cli_commission(ask.out);
     if (!file)
         return ff_cli_missing("rt", "scenario");
-    if (control && !live) {
-        ff_cli_error("freefloat rt: --control needs --live; see freefloat rt --help");
+    if (!ff_cli_doors("rt", &doors))
         return FF_EXIT_USAGE;
-    }
     static desk d; /* large: it holds the histograms */
-    d = (desk){.arm = arm, .quiet = ask.quiet || ask.json, .address = live, .control = control};
+    d = (desk){.arm = arm, .quiet = ask.quiet || ask.json, .doors = doors};
     double seconds = 0.0, silent = 0.0, which = -1.0;
     if (!number("--wait", wait, 0.1, 3600.0, &seconds) ||
         !number("--silence", silence, 0.01, 60.0, &silent) || !number("--cpu", cpu, 0.0, 1023.0, &which) ||

@@ -19,9 +19,8 @@ static const char help[] =
     "  --force            also into a folder that is something else's, or a run's that was not completed\n"
     "  --log LIST         csv, mcap (zstd chunks where libzstd is there),\n"
     "                     mcap-plain or none, separated by commas (default csv)\n"
-    "  --live ADDRESS     paces the run in wall-clock time and shows it on a page, e.g. 127.0.0.1:8080\n"
-    "  --control          with --live: prints a token once; who has it may zero and tune from the page\n"
-    "  --json             print the summary instead of the table\n"
+    "  --live ADDRESS     paces the run in wall-clock time and shows it on a page, e.g. "
+    "127.0.0.1:8080\n" FF_CLI_DOORS_HELP "  --json             print the summary instead of the table\n"
     "  --strict           exit 1 when the verdict is fail\n"
     "  --quiet            print nothing but errors\n"
     "  --sandbox          for a stranger's scenario: no library, no file outside its folder, no network; at "
@@ -31,23 +30,23 @@ static const char help[] =
     "example: freefloat run scenarios/deos-client.yaml --method direct --set "
     "satellites.client.robot.delay=0.02\n";
 
-static int start_live(ff_live_control *control, ff_session *session, const char *address, bool token,
+static int start_live(ff_live_control *control, ff_session *session, ff_live_doors *doors,
                       ff_session_options *options) {
     char message[256] = "no memory";
     if (session->scenario.emulates) {
-        ff_cli_error("--live: emulations have no live page yet; their report shows them");
+        ff_cli_error("%s: emulations have no live page yet; their report shows them", ff_cli_door(doors));
         return FF_EXIT_USAGE;
     }
-    if (!control ||
-        ff_live_control_start(control, &session->scenario, address, token, message, sizeof message) < 0) {
-        ff_cli_error("--live: %s", message);
+    doors->description = ff_session_description(session);
+    if (!control || ff_live_control_start(control, &session->scenario, doors, message, sizeof message) < 0) {
+        ff_cli_error("%s", message);
         return FF_EXIT_USAGE;
     }
     control->interrupted = ff_cli_interrupted;
     options->extra = ff_live_control_sink(control);
     options->between = ff_live_control_between;
     options->between_user = control;
-    ff_cli_live(control->live, token);
+    ff_cli_live(control->live, doors->control);
     return FF_EXIT_DONE;
 }
 
@@ -68,52 +67,46 @@ static void end_live(ff_live_control *control, const ff_session *session) {
 }
 
 static int run_session(ff_session *session, const ff_show_ask *ask, ff_session_options *options,
-                       const char *live, bool token) {
+                       ff_live_doors *doors) {
+    const bool live = ff_cli_door(doors) != NULL;
     ff_live_control *control = live ? calloc(1, sizeof *control) : NULL;
-    ff_run_inputs inputs = {0};
-    ff_run_inputs_scenario(&inputs, session->path, &session->scenario);
-    const ff_run_wanted wanted = {.out = ask->out,
-                                  .name = session->scenario.name,
-                                  .force = ask->force,
-                                  .command = "run",
-                                  .method = session->label,
-                                  .inputs = &inputs,
-                                  .program = ff_cli_program()};
-    ff_run_folder folder = {.lock = -1};
-    int status = ff_show_begin(&wanted, &folder);
+    ff_session_claim claim;
+    ff_notes notes = {.error = ""};
+    int status =
+        (int)ff_session_claim_folder(session, ask->out, ask->force, ff_cli_program(), &claim, &notes);
+    ff_show_notes(&notes);
     if (status == FF_EXIT_DONE && live) /* nobody is shown a run that is refused */
-        status = start_live(control, session, live, token, options);
-    options->out = folder.path;
+        status = start_live(control, session, doors, options);
+    options->out = claim.folder.path;
     if (status == FF_EXIT_DONE)
         status = ff_show_execute(session, options, ask->quiet || ask->json);
     if (control)
         end_live(control, session);
-    if (folder.lock >= 0)
-        status = ff_show_result(session, &folder, ask, status,
+    if (claim.folder.lock >= 0)
+        status = ff_show_result(session, &claim.folder, ask, status,
                                 ff_cli_interrupted() && session->run.status < 0, NULL, NULL);
-    ff_run_inputs_free(&inputs);
+    ff_session_claim_free(&claim);
     return status;
 }
 
 int ff_cmd_run(int argc, char **argv) {
-    const char *file, *method = NULL, *live = NULL;
+    const char *file, *method = NULL;
     int status;
-    bool token = false, sandbox = false;
+    bool sandbox = false;
+    ff_live_doors doors = {0};
     ff_show_ask ask = {.log = "csv"};
     const ff_option options[] = {FF_OPT("--method", &method),
                                  FF_SHOW_OPTS(&ask),
-                                 FF_OPT("--live", &live),
-                                 FF_OPT_FLAG("--control", &token),
+                                 FF_CLI_DOORS(&doors),
                                  FF_OPT_FLAG("--sandbox", &sandbox),
                                  {0}};
     if (ff_cli_parse(argc, argv, "run", help, options, "scenario", &file, &status))
         return status;
-    if (token && !live) {
-        ff_cli_error("freefloat run: --control needs --live; see freefloat run --help");
+    if (!ff_cli_doors("run", &doors))
         return FF_EXIT_USAGE;
-    }
+    const char *live = ff_cli_door(&doors);
     if (sandbox && live) {
-        ff_cli_error("freefloat run: --live needs a socket, which --sandbox does not give");
+        ff_cli_error("freefloat run: %s needs a socket, which --sandbox does not give", live);
         return FF_EXIT_USAGE;
     }
     char message[FF_FILE_PATH + 200];
@@ -138,7 +131,7 @@ int ff_cmd_run(int argc, char **argv) {
     }
     if (!session->scenario.method && !session->scenario.emulates && ff_scenario_bounded(&session->scenario))
         ff_cli_warn_lines("warning: 'limits' and 'safety' do not act under method ideal: it has no robots");
-    status = run_session(session, &ask, &session_options, live, token);
+    status = run_session(session, &ask, &session_options, &doors);
     ff_session_close(session);
     return status;
 }

@@ -1,4 +1,5 @@
 /* freefloat runs: the runs that are kept, what differs between two, and which to remove. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -154,6 +155,13 @@ static int diff(const char *a, const char *b, output *o) {
     return status == FF_OK ? printed : FF_EXIT_FAILED;
 }
 
+static void tell_unlisted(const char *command, ff_status status) {
+    if (status == FF_ERR_MEMORY)
+        ff_cli_error("freefloat %s: no memory", command);
+    else if (status != FF_OK)
+        ff_cli_error("freefloat %s: out/.runs cannot be read (%s)", command, strerror(errno));
+}
+
 static int prune(const char *name, double keep, bool incomplete, bool dry, bool force, output *o) {
     if (!(keep >= 0.0) || keep > 1e9 || keep != (double)(uint64_t)keep) {
         ff_cli_error(
@@ -172,8 +180,7 @@ static int prune(const char *name, double keep, bool incomplete, bool dry, bool 
                                          .cut = take_cut,
                                          .user = o};
     const ff_status status = ff_runs_prune(&config);
-    if (status != FF_OK)
-        ff_cli_error("freefloat runs prune: no memory");
+    tell_unlisted("runs prune", status);
     if (!o->json && !o->quiet && o->count)
         printf("%s:\n", dry ? "would be removed" : "removed");
     const int printed = end(o, "nothing to remove");
@@ -184,8 +191,9 @@ static int prune(const char *name, double keep, bool incomplete, bool dry, bool 
 
 static int list(const char *name, output *o) {
     ff_run_list all;
-    if (ff_runs_list(name, &all) != FF_OK) {
-        ff_cli_error("freefloat runs: no memory");
+    const ff_status status = ff_runs_list(name, &all);
+    if (status != FF_OK) {
+        tell_unlisted("runs", status);
         return FF_EXIT_FAILED;
     }
     char nothing[200];

@@ -25,8 +25,7 @@ static void next_phase(void *progress, double from, double to, double amount, co
     ff_progress_phase(progress, from, to, amount, unit);
 }
 
-int ff_show_execute(ff_session *session, const ff_session_options *options, bool quiet) {
-    ff_notes notes = {.error = ""};
+int ff_show_executed(ff_session *session, const ff_session_options *options, bool quiet, ff_notes *notes) {
     ff_progress progress;
     ff_session_options shown = *options;
     ff_progress_start(&progress, session->label, quiet);
@@ -34,10 +33,16 @@ int ff_show_execute(ff_session *session, const ff_session_options *options, bool
     shown.progress = ff_progress_update;
     shown.user = &progress;
     shown.opener = ff_obsw_udp_open;
-    const ff_outcome outcome = ff_session_execute(session, &shown, &notes);
+    const ff_outcome outcome = ff_session_execute(session, &shown, notes);
     ff_progress_stop(&progress);
-    ff_show_notes(&notes);
     return (int)outcome;
+}
+
+int ff_show_execute(ff_session *session, const ff_session_options *options, bool quiet) {
+    ff_notes notes = {.error = ""};
+    const int outcome = ff_show_executed(session, options, quiet, &notes);
+    ff_show_notes(&notes);
+    return outcome;
 }
 
 int ff_show_report(const ff_session *const *sessions, int count, const char *folder) {
@@ -302,22 +307,10 @@ void ff_show_session(const ff_session *session) {
 }
 
 int ff_show_logs(const char *list, ff_session_options *options) {
-    for (const char *c = list; *c;) {
-        const size_t n = strcspn(c, ",");
-        if (n == 3 && strncmp(c, "csv", n) == 0) {
-            options->csv = true;
-        } else if (n == 4 && strncmp(c, "mcap", n) == 0) {
-            options->mcap = true;
-        } else if (n == 10 && strncmp(c, "mcap-plain", n) == 0) {
-            options->mcap = options->plain = true;
-        } else if (!(n == 4 && strncmp(c, "none", n) == 0)) {
-            ff_cli_error("--log %s: '%.*s' is not a log format; allowed: csv, mcap, mcap-plain, none", list,
-                         (int)n, c);
-            return -1;
-        }
-        c += n + (c[n] == ',');
-    }
-    return 0;
+    ff_notes notes = {.error = ""};
+    const ff_outcome outcome = ff_session_logs(list, options, &notes);
+    ff_show_notes(&notes);
+    return outcome == FF_DONE ? 0 : -1;
 }
 
 int ff_show_begin(const ff_run_wanted *wanted, ff_run_folder *run) {
@@ -336,25 +329,19 @@ int ff_show_finish(ff_run_folder *run, const ff_run_end *end) {
 
 int ff_show_result(const ff_session *session, ff_run_folder *run, const ff_show_ask *ask, int status,
                    bool stopped, void (*more)(const void *), const void *user) {
-    if (!session->summary) {
-        ff_run_abandon(run);
+    ff_notes notes = {.error = ""};
+    const char *folder;
+    status = (int)ff_session_settle(session, run, (ff_outcome)status, stopped, &folder, &notes);
+    ff_show_notes(&notes);
+    if (!session->summary)
         return status;
-    }
-    const bool written = ff_show_report(&session, 1, run->path) == FF_EXIT_DONE;
-    const ff_run_end end = {.whole = session->whole && written,
-                            .stopped = stopped,
-                            .exit_status = status == FF_EXIT_DONE && !written ? FF_EXIT_FAILED : status,
-                            .method = session->label,
-                            .verdict = session->metrics.pass ? "pass" : "fail"};
-    status = ff_show_finish(run, &end);
-    const char *folder = end.whole && !stopped ? run->shown : run->path;
     if (ask->json) {
         fputs(session->summary, stdout);
     } else if (!ask->quiet) {
         ff_show_session(session);
         if (more)
             more(user);
-        if (written)
+        if (folder)
             ff_cli_line("report %s/report.html", folder);
     }
     return ask->strict && status == FF_EXIT_DONE && !session->metrics.pass ? FF_EXIT_FAILED : status;

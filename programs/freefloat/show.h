@@ -24,6 +24,8 @@ void ff_show_notes(const ff_notes *notes);
  * reached over UDP. Exit status. */
 ff_session *ff_show_open(const char *path, const ff_scenario_options *options, int *status);
 int ff_show_execute(ff_session *session, const ff_session_options *options, bool quiet);
+/* The same, but for its notes, which are the caller's to print. */
+int ff_show_executed(ff_session *session, const ff_session_options *options, bool quiet, ff_notes *notes);
 int ff_show_report(const ff_session *const *sessions, int count, const char *folder);
 int ff_show_folder(const char *path); /* ff_session_make_folder */
 

@@ -8,7 +8,7 @@
 #include "text/message.h"
 
 void ff_table_init(ff_table *table, int columns) {
-    *table = (ff_table){.columns = columns < FF_TABLE_COLUMNS ? columns : FF_TABLE_COLUMNS};
+    *table = (ff_table){.columns = columns < FF_TABLE_COLUMNS ? columns : FF_TABLE_COLUMNS, .keys = 1};
 }
 
 void ff_table_add(ff_table *table, const char *format, ...) {
@@ -70,7 +70,7 @@ typedef struct column {
 } column;
 
 static column measure(const ff_table *table, int c) {
-    column m = {.at = c, .numbers = table->rows > 1, .empty = table->rows > 1 && c > 0};
+    column m = {.at = c, .numbers = table->rows > 1, .empty = table->rows > 1 && c >= table->keys};
     for (int r = 1; r < table->rows; r++) {
         const char *cell = table->cell[r * table->columns + c];
         m.values = width(cell) > m.values ? width(cell) : m.values;
@@ -174,14 +174,19 @@ void ff_table_print(const ff_table *table) {
         columns += !m[columns].empty;
     }
     narrow(m, columns, SCREEN);
-    for (int from = 1, to = 1; from == 1 || from < columns; from = to) {
-        column block[FF_TABLE_COLUMNS] = {m[0]};
-        int used = m[0].size;
+    const int keys = table->keys < columns ? table->keys : columns;
+    for (int from = keys, to = keys; from == keys || from < columns; from = to) {
+        column block[FF_TABLE_COLUMNS];
+        int used = -2;
+        for (int i = 0; i < keys; i++) {
+            block[i] = m[i];
+            used += m[i].size + 2;
+        }
         for (to = from; to < columns && (to == from || used + 2 + m[to].size <= SCREEN); to++) {
-            block[1 + to - from] = m[to];
+            block[keys + to - from] = m[to];
             used += 2 + m[to].size;
         }
-        print_block(table, block, 1 + to - from);
+        print_block(table, block, keys + to - from);
         if (to == from)
             break;
     }

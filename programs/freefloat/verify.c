@@ -1,4 +1,8 @@
 /* freefloat verify: is a run still what its manifest says. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
 #include <stdio.h>
 #include <string.h>
 
@@ -64,7 +68,10 @@ int ff_cmd_verify(int argc, char **argv) {
     ff_json_init(&o.text, true);
     ff_json_open(&o.text, NULL, '{');
     ff_json_open(&o.text, "findings", '[');
-    const ff_status verified = ff_runs_find(word, path)
+    const bool found = ff_runs_find(word, path);
+    if (!found && errno != ENOENT)
+        snprintf(message, sizeof message, "it cannot be looked at (%s)", strerror(errno));
+    const ff_status verified = found
                                    ? ff_runs_verify(path, trust ? &ff_catalog_libraries : &ff_catalog_strange,
                                                     take, &o, &result, message, sizeof message)
                                    : FF_ERR_IO;

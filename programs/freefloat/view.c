@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli.h"
@@ -59,6 +60,16 @@ static int play(const char *title, const char *address, bool quiet) {
         snprintf(other, sizeof other, "%s/log.mcap", folder);
         if (access(other, R_OK) == 0)
             snprintf(path, sizeof path, "%s", other);
+    }
+    struct stat at;
+    if (stat(folder, &at) != 0 || !S_ISDIR(at.st_mode)) {
+        ff_cli_error("%s: there is no such folder, allowed: a run's, with log.csv or log.mcap", title);
+        return FF_EXIT_USAGE;
+    }
+    if (access(path, F_OK) != 0) {
+        ff_cli_error("%s: it has neither log.csv nor log.mcap: not a run's folder, or a run with --log none",
+                     title);
+        return FF_EXIT_USAGE;
     }
     if (ff_recording_open(&recording, path, message, sizeof message) < 0) {
         ff_cli_error("%s", message);

@@ -31,6 +31,10 @@ metrics:
 keep: {failed: true, worst: 1, by: error}
 Y
 expect 0 "worst by error" "$FREEFLOAT" campaign c.yaml --threads 1 --out t1
+# the table: 80 columns, what does not fit stands below, each line with its metric and its method again
+sed '/^$/,$d' out.txt > table
+awk 'length > 80 { exit 1 }' table || fail "a line of the table is wider than 80 columns"
+[ "$(grep -c 'tdpa:reading=printed  ' table)" -eq $(($(grep -c '^metric  *method' table) * 4)) ] || fail "a line of the table does not say its method: $(cat table)"
 rows=$((samples * 2 * 3 + 1))
 [ "$(wc -l < t1/results.csv)" -eq $rows ] || fail "results.csv has $(wc -l < t1/results.csv) lines instead of $rows"
 head -1 t1/results.csv | grep -q '^index,method,satellites.body.robot.delay,contacts.right.stiffness,satellites.body.mass,time.duration,satellites.body.sensor,first,error,force,held,status$' || fail "head: $(head -1 t1/results.csv)"

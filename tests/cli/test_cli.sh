@@ -144,6 +144,17 @@ if [ -w /dev/full ]; then
   done
 fi
 
+# standard streams that the caller closed: no file of the run takes their place, where it would be printed into
+"$FREEFLOAT" run "$S" --set time.duration=2000 --log csv,mcap --out closed <&- >&- 2>&- &
+one=$!
+for _ in $(seq 200); do [ -s closed/log.mcap ] && break; sleep 0.05; done
+for n in 0 1 2; do [ "$(readlink /proc/$one/fd/$n)" = /dev/null ] || fail "standard stream $n is $(readlink /proc/$one/fd/$n)"; done
+kill -9 $one; wait $one 2> /dev/null
+"$FREEFLOAT" --version >&- 2> /dev/null && fail "a closed standard output is no failure"
+mkfifo silent.yaml
+text=$("$FREEFLOAT" check silent.yaml 2>&1)
+[[ $text = *"writer said nothing"* && $text != *"did you mean"* ]] || fail "a pipe that is silent: $text"
+
 # numbers of the contract
 python3 - <<'P' || fail "summary keys"
 import json

@@ -75,7 +75,7 @@ m = {x["method"]: x for x in json.load(open(sys.argv[1]))["methods"]}
 assert m["idle"]["rebound"] == m["direct"]["rebound"] > 1.1 and m["idle"]["rebound_theory"] is None, m' "$DIR/margin.json" || fail "delay-margin of a library"
 # a method that cannot run the scenario is a row with its reason beside those that can; alone it is refused
 text=$("$FREEFLOAT" compare "$S" --methods "direct,$M" --set frame=relative --set time.duration=0.4 --log none --out "$DIR/cannot" 2> /dev/null) || fail "compare with a method that cannot: $?"
-printf '%s\n' "$text" | grep -q "^idle refused: method 'idle' does not take frame: relative: its table lacks FF_CAN_RELATIVE" || fail "no row: $text"
+printf '%s\n' "$text" | tr '\n' ' ' | tr -s ' ' | grep -q " idle refused: method 'idle' does not take frame: relative: its table lacks FF_CAN_RELATIVE" || fail "no row: $text"
 # a path with a comma and a colon, alone, with settings and beside others
 mkdir "$DIR/a,b:c" && cp "$E" "$DIR/a,b:c/m:e=1,x.so" && O="$DIR/a,b:c/m:e=1,x.so"
 for list in "direct,$O,tdpa" "$O:e=0.5,direct" "$O"; do
@@ -88,8 +88,12 @@ done
 compare_bad() { # STATUS METHOD REASON
     text=$("$FREEFLOAT" compare "$S" --methods "direct,$2,tdpa" --set time.duration=0.4 --log none --out "$DIR/bad" --force 2> "$DIR/bad.txt")
     got=$?
-    [ $got -eq "$1" ] && [ "$(grep -vc "warning:" "$DIR/bad.txt")" -eq 1 ] || fail "compare with $2: $got: $(cat "$DIR/bad.txt")"
-    [ "$(printf '%s\n' "$text" | grep -Ec "^(direct|tdpa) +(pass|fail) ")" -eq 2 ] && printf '%s\n' "$text" | grep -Eq "refused: .*$3" && [ -s "$DIR/bad/report.html" ] || fail "compare with $2: $text"
+    [ $got -eq "$1" ] && [ "$(grep -vc "warning:" "$DIR/bad.txt")" -eq 0 ] || fail "compare with $2: $got: $(cat "$DIR/bad.txt")" # the table says it
+    [ "$(printf '%s\n' "$text" | grep -Ec "^(direct|tdpa) +(pass|fail) ")" -eq 2 ] && printf '%s\n' "$text" | tr '\n' ' ' | tr -s ' ' | grep -Eq "refused: .*$3" && [ -s "$DIR/bad/report.html" ] || fail "compare with $2: $text"
+    for how in --json --quiet; do # no table
+        "$FREEFLOAT" compare "$S" --methods "direct,$2,tdpa" --set time.duration=0.4 --log none --out "$DIR/bad" --force $how > /dev/null 2> "$DIR/bad.txt"
+        [ "$(grep -Ec "refused: .*$3" "$DIR/bad.txt")" -eq 1 ] || fail "compare $how with $2: $(cat "$DIR/bad.txt")"
+    done
 }
 compare_bad 2 nobody "unknown method 'nobody'"
 compare_bad 2 tdpa:reading=none "unknown reading 'none'"
@@ -109,13 +113,13 @@ done
 refuse 2 "^--method $DIR/none.so: cannot be read: No such file" run "$S" --method "$DIR/none.so"
 refuse 2 'does not export ff_method_entry' run "$S" --method "$FF_BUILD_DIR/examples/libobsw_hold.so"
 refuse 2 "is 2, allowed: 0 to 1" run "$S" --method "$M" --set idle.share=2
-FF_BAD=load:abort refuse 2 "^--methods: method library $M: crashes when it is loaded: Aborted" compare "$S" --methods "direct,$M"
+FF_BAD=load:abort refuse 2 "^$M refused: crashes when it is loaded: Aborted" compare "$S" --methods "direct,$M"
 sed "s|$E|$M|" "$DIR/own.yaml" > "$DIR/bad.yaml"
 FF_BAD=load:abort refuse 2 "bad.yaml:[0-9]*:9: method library $M: crashes when it is loaded" run "$DIR/bad.yaml"
 cp "$M" "$DIR/twin.so"
 refuse 2 "named 'idle', as $M" compare "$S" --methods "$M,$DIR/twin.so"
 FF_BAD=step:nan@80 refuse 1 "at 0.316 s: method 'idle': " run "$S" --method "$M"
-FF_BAD=step:crash@80 refuse 1 "^method 'idle' ($M) crashes when it is stepped: Segmentation fault" compare "$S" --methods "direct,$M"
+FF_BAD=step:crash@80 refuse 1 "^idle refused: its library $M crashes when it is stepped: Segmentation fault" compare "$S" --methods "direct,$M"
 sed "s|^methods:.*|methods: [direct, $M]|" "$DIR/campaign.yaml" > "$DIR/exit.yaml"
 text=$(FF_BAD=step:exit@80 "$FREEFLOAT" campaign "$DIR/exit.yaml" --out "$DIR/exit" --quiet --threads 2 2>&1)
 status=$?

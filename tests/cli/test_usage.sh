@@ -27,14 +27,28 @@ said=$("$FREEFLOAT" check my.yaml 2>&1)
 grep -qxF "$said" "$FF_SOURCE_DIR/README.md" || fail "README does not say: $said"
 refuse "'lang' is not a paper reproduced here .did you mean 'lange'" papers lang
 refuse "wal.yaml:1:1: the file cannot be read: No such file or directory .did you mean 'wall.yaml'" run "$(dirname "$S")/wal.yaml"
+refuse "unknown command '--versio' .did you mean '--version'" --versio
+refuse "set time.cycle: no value, allowed: path=value" run "$S" --set time.cycle
+refuse "identify is missing, allowed: delay, contact, payload" analyze log "$S"
+refuse "nothing-here: there is no such folder" view nothing-here
+mkdir bare && refuse "bare: it has neither log.csv nor log.mcap" view bare
+refuse "bare: it is a folder" replay bare
+refuse "bare:1:1: this is a folder, allowed: a YAML file" check bare
+# what is broken at 80 columns can be copied: a shell reads the example on
+"$FREEFLOAT" compare --help | sed -n '/^example: /,$p' | sed '1s/^example: freefloat/printf "%s " /' > example.sh
+[ "$(bash example.sh)" = "compare scenarios/deos-client.yaml --methods ideal,direct,tdpa,tdpa:reading=printed " ] || fail "an example that cannot be copied: $(cat example.sh)"
+# a method that is none is said once: in the table, where there is one
+expect 2 "^tpda refused: unknown method 'tpda' .did you mean 'tdpa'" "$FREEFLOAT" compare "$S" --methods tpda,direct --set time.duration=3 --log none --out once; narrow
+[ "$(grep -c tpda out.txt)" -eq 1 ] || fail "said twice: $(cat out.txt)"
+refuse "^tpda refused: unknown method 'tpda'" compare "$S" --methods tpda
 refuse "takes no value" run "$S" --json=yes
 refuse "'xml' is not a log format; allowed: csv, mcap, mcap-plain, none" compare "$S" --log csv,xml
 refuse "needs --live" run "$S" --control
 refuse "needs --live" rt "$S" --control
 refuse "emulations have no live page" run "$E" --live 127.0.0.1:0 --out e
 refuse "live" run "$S" --live nowhere --out e
-refuse "allowed: a whole number from 1 to 4096" campaign x.yaml --threads 0
-refuse "allowed: a whole number from 1 to 4096" campaign x.yaml --threads 2x
+refuse "allowed: a whole number from 1 to 4096" campaign skew --threads 0
+refuse "allowed: a whole number from 1 to 4096" campaign skew --threads 2x
 refuse "x.yaml" campaign x.yaml
 refuse "is not a method" compare "$S" --methods ,tdpa
 refuse "METHOD:key=value" compare "$S" --methods tdpa:=3
@@ -53,7 +67,7 @@ refuse "'x' is not a finite number" analyze contact-stability --velocity-gain x
 refuse "'inf' is not a finite number" analyze contact-stability --velocity-gain inf
 refuse "position-gain is missing" analyze contact-stability --velocity-gain 20
 refuse "unexpected 'word'" analyze contact-stability word
-refuse "needs a value" campaign x.yaml --threads
+refuse "needs a value" campaign skew --threads
 refuse "timeout 0: allowed: 1 to 100000 answers" facility "$S" --timeout 0
 refuse "timeout 5x: allowed: 1 to 100000 answers" facility "$S" --timeout 5x
 expect 1 "answers /dev/null/x" "$FREEFLOAT" facility "$S" --answers /dev/null/x; one_line
@@ -105,7 +119,7 @@ expect 0 '"scenario": "wall"' "$FREEFLOAT" run "$S" --json --out w2 --log none -
 expect 1 "verdict" "$FREEFLOAT" run "$S" --strict --method direct --out w2 --log none --set time.duration=3 --set requirements.velocity_error=1e-9
 L=(analyze log w/log.csv --identify delay)
 refuse "identify 'mass', allowed: delay, contact, payload" analyze log w/log.csv --identify mass
-refuse "identify ''" analyze log w/log.csv
+refuse "identify is missing" analyze log w/log.csv
 refuse "delay-max '0', allowed: > 0" "${L[@]}" --delay-max 0
 refuse "skew '-1', allowed: >= 0" "${L[@]}" --skew -1
 for gravity in 1,2 1,2,3,4 1,,3 x,0,0; do refuse "gravity '$gravity', allowed: X,Y,Z" "${L[@]}" --gravity "$gravity"; done
@@ -126,15 +140,15 @@ expect 1 "y/log.csv: cannot be written" "$FREEFLOAT" export w/log.mcap --to csv 
 refuse "cannot write into this folder" export w/log.mcap --to csv --out /dev/null/x
 
 # a page of a recorded run
-refuse "cannot be read, or is empty" view nowhere
 mkdir cut; head -3 w/log.csv | cut -c1-40 > cut/log.csv
 refuse "log.csv:" view cut
 refuse "live|address" view w --live nowhere
 for log in csv mcap; do
   mkdir "v$log"; cp w/log.$log "v$log"
+  rm -f out.txt # the words of the command before
   "$FREEFLOAT" view "v$log" --live 127.0.0.1:0 > out.txt 2>&1 &
   view=$!
-  for _ in $(seq 600); do grep -q "rows of" out.txt && break; sleep 0.1; done
+  for _ in $(seq 600); do grep -qs "rows of" out.txt && break; sleep 0.1; done
   kill -INT $view
   wait $view || fail "view of log.$log: exit $?: $(cat out.txt)"
   grep -q "live http://127.0.0.1:" out.txt || fail "view of log.$log shows no address: $(cat out.txt)"
@@ -157,11 +171,11 @@ refuse "with relative corrections, is not supported" guard "$S" --set "satellite
 refuse "robot on a rail.* is not supported" guard "$S" --set "satellites.body.robot={$robot, base: {position: [-1.35, 0, -1.57]}, rail: {axis: [0, 1, 0], length: 6, speed: 1.5}}"
 refuse "freefloat guard: satellites.body: " guard "$S" --set "satellites.body.robot={$robot, base: {position: [-9, 0, 0]}}"
 port=$((10240 + RANDOM % 20000))
-"$FREEFLOAT" guard "$S" --listen 127.0.0.1:$port --loop 127.0.0.1:$((port + 1)) --satellite body > out.txt 2>&1 &
+"$FREEFLOAT" guard "$S" --listen 127.0.0.1:$port --loop 127.0.0.1:$((port + 1)) --satellite body > guard.txt 2>&1 & # not out.txt, which still has the words of the guard before
 guard=$!
-for _ in $(seq 600); do grep -q "guard: " out.txt && break; sleep 0.05; done
+for _ in $(seq 600); do grep -qs "guard: " guard.txt && break; sleep 0.05; done
 kill -INT $guard
-wait $guard || fail "guard, interrupted before any telegram: exit $?: $(cat out.txt)"
+wait $guard || fail "guard, interrupted before any telegram: exit $?: $(cat guard.txt)"
 refuse "port" rt "$S" --rsi-port 70000
 refuse "port" facility "$S" --ati-port x
 
@@ -170,8 +184,8 @@ mkfifo pipe
 exec 9<> pipe # a writer that says nothing
 refuse "a pipe whose writer said nothing for 2 s" check pipe
 exec 9>&-
-refuse "no ordinary file" replay pipe
-refuse "no ordinary file" analyze log pipe --identify delay
+refuse "not a regular file" replay pipe
+refuse "not a regular file" analyze log pipe --identify delay
 mkdir vpipe; mkfifo vpipe/log.csv
 refuse "cannot be read, or is empty" view vpipe
 refuse "\-\-out needs a value, it is empty" run "$S" --out ''
@@ -197,12 +211,21 @@ for args in "verify" "runs diff even"; do
   "$FREEFLOAT" $args "$odd" --json > out.txt; python3 -c 'import json; json.load(open("out.txt", encoding="utf-8"))' || fail "$args --json"; quiet "$args --json"
 done
 refuse "cannot write into this folder" run "$S" --out "/dev/null/$odd"; quiet refusal
-# SIGTERM ends a run as Ctrl-C does: what was computed is kept
-"$FREEFLOAT" run "$S" --set time.duration=60 --method direct --live 127.0.0.1:0 --log mcap,csv --out term > out.txt 2>&1 &
+# SIGTERM, and a terminal that is gone, end a run as Ctrl-C does: what was computed is kept; nohup says that it continues
+for how in TERM HUP; do
+  "$FREEFLOAT" run "$S" --set time.duration=60 --method direct --live 127.0.0.1:0 --log mcap,csv --out "$how" > out.txt 2>&1 &
+  run=$!
+  for _ in $(seq 600); do [ "$(stat -c %s "$how/log.mcap" 2> /dev/null || echo 0)" -gt 60000 ] && break; sleep 0.1; done
+  kill "-$how" $run
+  [ $how = TERM ] || kill -HUP $run 2> /dev/null # a shell and the kernel say it both
+  wait $run; got=$?
+  [ $got -eq 1 ] && [ -s "$how/summary.json" ] && [ "$(wc -l < "$how/log.csv")" -gt 10 ] || fail "SIG$how: exit $got: $(cat out.txt; ls -A "$how")"
+done
+expect 0 "rows" "$FREEFLOAT" export TERM/log.mcap --to csv --out term2
+nohup "$FREEFLOAT" run "$S" --set time.duration=60 --method direct --live 127.0.0.1:0 --log none --out no > out.txt 2>&1 &
 run=$!
-for _ in $(seq 600); do [ "$(stat -c %s term/log.mcap 2> /dev/null || echo 0)" -gt 60000 ] && break; sleep 0.1; done
-kill -TERM $run
-wait $run; got=$?
-[ $got -eq 1 ] && [ -s term/summary.json ] && [ "$(wc -l < term/log.csv)" -gt 10 ] || fail "SIGTERM: exit $got: $(cat out.txt; ls -A term)"
-expect 0 "rows" "$FREEFLOAT" export term/log.mcap --to csv --out term2
+for _ in $(seq 600); do [ -e no/manifest.json ] && break; sleep 0.1; done
+kill -HUP $run; sleep 0.3
+kill -0 $run || fail "nohup: the run ended"
+kill -KILL $run; wait $run 2> /dev/null
 exit $((failures > 0))

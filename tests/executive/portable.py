@@ -9,7 +9,7 @@ ROOTS, HOST, OBJECTS = sys.argv[1].split(","), sys.argv[2], sys.argv[3]
 BANNED = re.compile(
     r"pthread_|thrd_|mtx_|sem_|socket|bind$|listen$|accept|connect$|send|recv|poll|select$|epoll|dlopen|dlsym|fork|exec[vl]|waitpid|"
     r"mmap|shm_|signal|sigaction|clock_nanosleep|nanosleep|usleep|sleep$|lws_|MPI_|CVode")
-COMPILER = shlex.split(os.environ.get("CC", "cc")) + ["-std=c11", "-D_GNU_SOURCE", "-DFF_LIBDIR=\"lib\"", "-O1", "-w", "-c", "-I" + HOST,
+COMPILER = shlex.split(os.environ.get("CC", "cc")) + ["-std=c11", "-D_GNU_SOURCE", "-DFF_LIBDIR=\"lib\"", "-O0", "-w", "-c", "-I" + HOST,
                                                        "-I" + os.path.join(os.path.dirname(HOST), "lib/include")]
 
 

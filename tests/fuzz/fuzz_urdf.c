@@ -12,7 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
     char *text = malloc(size + 1);
     memcpy(text, bytes, size);
     text[size] = 0;
-    const ff_status status = ff_urdf_parse("F", text, size, &urdf, message, sizeof message);
+    const ff_status status = ff_urdf_parse("F", text, size, false, &urdf, message, sizeof message);
     free(text);
     FUZZ_CHECK((status == FF_OK) == (message[0] == 0) && !strchr(message, '\n'));
     FUZZ_CHECK(!strstr(message, "the module")); /* else nothing is tried at all */

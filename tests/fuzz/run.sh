@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # run.sh build: the libFuzzer targets, into build-fuzz. run.sh NAME (rsi_rob ...): one of them for FF_FUZZ_SECONDS (default 1; 600 with
 # FF_TEST_LONG=1) on its corpus and on what earlier runs found, which stays in build-fuzz. run.sh fast SECONDS: every fast_NAME (blind.c) for so
-# long, a fresh seed each, and how many inputs that were. run.sh blind NAME TREE: blind_NAME of a build with sanitizers, for 1 s on the corpus.
+# long, a fresh seed each, and how many inputs that were. run.sh blind NAME TREE: blind_NAME of a build with sanitizers, for 0.3 s on the corpus.
 set -euo pipefail
 source_dir="${FF_SOURCE_DIR:-$(cd "$(dirname "$0")/../.." && pwd)}"
 build="$source_dir/build-fuzz"
@@ -16,7 +16,7 @@ if [ "$name" = blind ]; then
   [ ! -e "$source_dir/tests/fuzz/dictionaries/$one.dict" ] || words=$source_dir/tests/fuzz/dictionaries/$one.dict
   seeds=("$source_dir/tests/fuzz/corpus/$one"/*)
   [ "$one" != scenario ] || seeds+=("$source_dir"/scenarios/*.yaml)
-  said=$("${3:?tree}/tests/fuzz/blind_$one" 1 "$(lengths "$one")" "$seed" "$words" "${seeds[@]}" 2>&1) ||
+  said=$("${3:?tree}/tests/fuzz/blind_$one" 0.3 "$(lengths "$one")" "$seed" "$words" "${seeds[@]}" 2>&1) ||
     { echo "blind_$one, seed $seed (FF_SEED repeats it): $said"; cp blind-found "$3/blind-$one-found" && echo "the input: $3/blind-$one-found"; exit 1; }
   echo "blind_$one, seed $seed: $said"
   exit 0

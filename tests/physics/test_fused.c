@@ -90,7 +90,7 @@ static int bounces(fused_plant *plant, double configured, double mass, double sp
     for (uint64_t k = 0; (double)k * plant->T < 200.0 && n < count; k++) {
         cycle(plant, k);
         peak = fmax(peak, plant->force);
-        const bool now = out.fidelity.in_contact[0];
+        const bool now = out.fidelity.in_contact[0] || out.fidelity.settling[0];
         const double t = (double)k * plant->T;
         const int w = n % 2;
         if (now && !was) {
@@ -266,7 +266,7 @@ static void test_a_guess_of_the_stiffness_may_be_wrong_by_three(void **unused) {
         bool was = false;
         for (uint64_t k = 0; k < 1000; k++) {
             cycle(&plant, k);
-            const bool now = out.fidelity.in_contact[0];
+            const bool now = out.fidelity.in_contact[0] || out.fidelity.settling[0];
             if (was && !now) {
                 assert_near(satellite(k)->velocity.z, -0.5 * 0.05, 0.001 * 0.05);
                 break;
@@ -331,6 +331,7 @@ typedef struct hit {
     unsigned outside; /* of the validity domain: why */
     double bound;     /* Cramer-Rao bound of the impulse vector, as part of it */
     bool ended;
+    double sd; /* of the impulse, as reported */
 } hit;
 
 /* Cramer-Rao bound: least standard deviation of the impulse vector (1 + e) m v n, as part of it, from the
@@ -387,6 +388,13 @@ static double impulse_bound(touch *x) {
     return sqrt(size + tilt_along * (1.0 + v_along * v_along) + tilt_over * (1.0 + v_over * v_over));
 }
 
+static const double w_taus[] = {0.2, 0.5, 1.0, 1.5};
+
+static int by_size(const void *a, const void *b) {
+    const double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
 /* A spinning body, a plane of any orientation, hit off-centre. */
 static hit oblique(ff_rng *rng, double w_tau, double noise, double mu) {
     fused_plant plant = {.T = 0.004, .delay = 0.04, .noise = noise, .torque_noise = 0.05 * noise, .walls = 1};
@@ -441,7 +449,7 @@ static hit oblique(ff_rng *rng, double w_tau, double noise, double mu) {
             touch_sample(&known, ff_vec3_dot(n, ff_vec3_sub(plant.wall[0].at, tip)),
                          -ff_vec3_dot(n, ff_rigid_point_velocity(&robot, plant.tip)));
         }
-        const bool now = out.fidelity.in_contact[0];
+        const bool now = out.fidelity.in_contact[0] || out.fidelity.settling[0];
         if (was && !now && fused()->report[0].contacts > 0) {
             if (noise > 0.0)
                 h.bound = impulse_bound(&known);
@@ -456,6 +464,7 @@ static hit oblique(ff_rng *rng, double w_tau, double noise, double mu) {
                       ff_vec3_norm(ff_vec3_sub(ideal.velocity, start.velocity));
             h.speed = v;
             h.outside = fused()->report[0].outside;
+            h.sd = fused()->report[0].impulse_sd;
             h.peak = peak / ideal_peak;
             h.friction = fused()->report[0].friction;
             h.ended = true;
@@ -466,30 +475,32 @@ static hit oblique(ff_rng *rng, double w_tau, double noise, double mu) {
     return h;
 }
 
-static void oblique_map(double noise, double mu, int count, const double *allowed) {
+/* The most of n contacts that may be what p of all are: more happens once in 1e6 times. */
+static int most_of(int n, double p) {
+    double term = pow(1.0 - p, n), sum = term;
+    int k = 0;
+    while (sum < 1.0 - 1e-6 && k < n) {
+        term *= (n - k) / (k + 1.0) * p / (1.0 - p);
+        sum += term;
+        k++;
+    }
+    return k;
+}
+
+/* allowed: of the impulse, at each w tau */
+static void oblique_map(double noise, int count, const double *allowed) {
     ff_rng rng;
-    ff_rng_seed(&rng, test_seed_or(20190902u), 21); /* the figures of docs/methods/fused.md */
-    const double w_tau[] = {0.2, 0.5, 1.0, 1.5};
+    ff_rng_seed(&rng, test_seed(), 21);
     for (int i = 0; i < 4; i++) {
         hit worst = {0};
-        int open = 0, beyond = 0, silent = 0, doubts = 0;
+        int open = 0, beyond = 0;
         double square = 0.0;
         for (int n = 0; n < count; n++) {
-            const hit h = oblique(&rng, w_tau[i], noise, mu);
+            const hit h = oblique(&rng, w_taus[i], noise, 0.0);
             open += !h.ended;
-            /* what says itself that no law explains it, or that it may be several, is only counted */
-            const bool doubted = mu > 0.0 && noise == 0.0 && h.outside & (FUSED_MISFIT | FUSED_SEVERAL);
-            doubts += doubted;
-            if (!doubted) {
-                worst.impulse = fmax(worst.impulse, h.impulse);
-                worst.spin = fmax(worst.spin, h.spin);
-            }
-            if (mu > 0.0 && h.impulse > 0.03) {
-                beyond++;
-                silent += h.outside == 0;
-                assert_true(h.outside != 0);
-            }
-            if (noise > 0.0 && mu == 0.0) {
+            worst.impulse = fmax(worst.impulse, h.impulse);
+            worst.spin = fmax(worst.spin, h.spin);
+            if (noise > 0.0) {
                 square += h.impulse * h.impulse / (h.bound * h.bound);
                 beyond += h.impulse > allowed[i];
                 if (h.impulse > allowed[i])
@@ -498,55 +509,75 @@ static void oblique_map(double noise, double mu, int count, const double *allowe
                 assert_true(h.impulse < fmax(allowed[i], 3.5 * h.bound));
             }
         }
-        if (mu > 0.0)
-            print_message("  %d of %d beyond 3 %%, %d of them not reported as outside the validity domain\n",
-                          beyond, count, silent);
-        if (mu > 0.0 &&
-            noise > 0.0) /* twenty samples do not always separate friction from a second contact */
-            assert_true(beyond <= 1 + (w_tau[i] > 1.0 ? count / 5 : 0));
-        if (noise > 0.0 && mu == 0.0) {
+        if (noise > 0.0) {
             print_message("  root mean square over the Cramer-Rao bound: %.2f; %d of %d beyond %g %%\n",
                           sqrt(square / count), beyond, count, 100.0 * allowed[i]);
             /* the torque is not used for the size of the force, where it is the sharper one */
             assert_true(count < 50 || sqrt(square / count) < 1.6);
         }
-        print_message(
-            "noise %g N, mu %g, w tau %g: impulse vector %.3f %%, spin %.3f %%, %d of %d did not end\n",
-            noise, mu, w_tau[i], 100.0 * worst.impulse, 100.0 * worst.spin, open, count);
+        print_message("noise %g N, w tau %g: impulse vector %.3f %%, spin %.3f %%, %d of %d did not end\n",
+                      noise, w_taus[i], 100.0 * worst.impulse, 100.0 * worst.spin, open, count);
         assert_int_equal(open, 0);
-        assert_true(doubts <= 1 + count / 20);
-        if (noise == 0.0 || mu > 0.0)
-            assert_true(worst.impulse < allowed[i]);
         /* under noise the change of a rate that hardly changes has no relative error */
-        if (noise == 0.0)
+        if (noise == 0.0) {
+            assert_true(worst.impulse < allowed[i]);
             assert_true(worst.spin < 1.5 * allowed[i]);
+        }
     }
+}
+
+/* What part of the contacts with friction may err by more than 3 % at each w tau, and what part without
+ * saying so (docs/methods/fused.md, 8): the search has several valleys, and twenty samples under noise do not
+ * tell them apart. Most are exact all the same: the median. */
+static void friction_map(double noise, double mu, int count, const double *part, double silent_part,
+                         double median) {
+    enum { MOST = 400 };
+    static double errors[MOST];
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 21);
+    int silent = 0;
+    assert_true(count <= MOST);
+    for (int i = 0; i < 4; i++) {
+        int open = 0, beyond = 0;
+        for (int n = 0; n < count; n++) {
+            const hit h = oblique(&rng, w_taus[i], noise, mu);
+            open += !h.ended;
+            beyond += h.impulse > 0.03;
+            silent += h.impulse > 0.03 && h.impulse > 3.0 * h.sd && h.outside == 0;
+            errors[n] = h.impulse;
+        }
+        qsort(errors, (size_t)count, sizeof *errors, by_size);
+        print_message(
+            "noise %g N, mu %g, w tau %g: impulse %.3f %% (median), %.3f %% (largest); %d of %d beyond 3 %%, "
+            "%d did not end\n",
+            noise, mu, w_taus[i], 100.0 * errors[count / 2], 100.0 * errors[count - 1], beyond, count, open);
+        assert_int_equal(open, 0);
+        assert_true(beyond <= most_of(count, part[i]));
+        assert_true(count < 20 || errors[count / 2] < median);
+    }
+    print_message("  %d of %d beyond 3 %% and three standard deviations do not say so\n", silent, 4 * count);
+    assert_true(silent <= most_of(4 * count, silent_part));
 }
 
 static void test_oblique_contacts_of_a_spinning_body(void **unused) {
     (void)unused;
     const double quiet[4] = {0.001, 0.001, 0.001, 0.001}, noisy[4] = {0.01, 0.01, 0.01, 0.01};
-    oblique_map(0.0, 0.0, test_count(6, 200), quiet);
-    oblique_map(0.3, 0.0, test_count(6, 200), noisy);
+    oblique_map(0.0, test_count(6, 200), quiet);
+    oblique_map(0.3, test_count(6, 200), noisy);
 }
 
 static void test_friction_of_a_tenth(void **unused) {
     (void)unused;
-    const double allowed[4] = {0.01, 0.01, 0.01, 0.01};
-    oblique_map(0.0, 0.1, test_count(5, 100), allowed);
-    /* from w tau = 1 on thirty samples or fewer under noise show little of where the sliding tip is along the
-     * normal: beyond 3 % a contact must say that it is outside (oblique_map) */
-    const double noisy[4] = {0.03, 0.03, 0.035, 0.035};
-    oblique_map(0.3, 0.1, test_count(3, 100), noisy);
+    const double quiet[4] = {0.005, 0.005, 0.005, 0.005}, noisy[4] = {0.01, 0.01, 0.03, 0.05};
+    friction_map(0.0, 0.1, test_count(5, 100), quiet, 0.0025, 0.002);
+    friction_map(0.3, 0.1, test_count(3, 100), noisy, 0.01, 0.005);
 }
 
-/* A fixed draw, of the figures on the page: others fail (FF_SEED=2), a known weakness of the estimator with
- * friction. */
 static void test_friction_of_three_tenths(void **unused) {
     (void)unused;
-    const double allowed[4] = {0.01, 0.02, 0.04, 0.025}, noisy[4] = {0.02, 0.02, 0.04, 0.15};
-    oblique_map(0.0, 0.3, test_count(3, 100), allowed);
-    oblique_map(0.3, 0.3, test_count(3, 100), noisy);
+    const double quiet[4] = {0.04, 0.04, 0.04, 0.04}, noisy[4] = {0.02, 0.02, 0.05, 0.2};
+    friction_map(0.0, 0.3, test_count(3, 100), quiet, 0.0025, 0.002);
+    friction_map(0.3, 0.3, test_count(3, 100), noisy, 0.01, 0.01);
 }
 
 /* A wall touched for longer than the history reaches, soft and without damping: about 1600 cycles. */
@@ -599,7 +630,7 @@ static void test_a_contact_that_never_ends(void **unused) {
 static void test_a_wrong_delay_is_found_without_a_jerk(void **unused) {
     (void)unused;
     ff_rng rng;
-    ff_rng_seed(&rng, test_seed_or(20190902u), 77); /* the figures of docs/methods/fused.md */
+    ff_rng_seed(&rng, test_seed(), 77);
     double jerk = 0.0, off = 0.0;
     for (int n = 0; n < test_count(50, 2000); n++) {
         fused_plant plant = {.T = ff_rng_uniform(&rng) < 0.5 ? 0.004 : 0.001,
@@ -635,7 +666,7 @@ static void test_a_wrong_delay_is_found_without_a_jerk(void **unused) {
 /* Whatever the plant does and whatever the estimator believes: no contact gives energy. */
 static void energy_of_random_contacts(int count, bool random_estimates, uint64_t stream) {
     ff_rng rng;
-    ff_rng_seed(&rng, test_seed_or(20190902u), stream); /* the figures of docs/methods/fused.md */
+    ff_rng_seed(&rng, test_seed(), stream);
     double worst = 0.0;
     uint64_t contacts = 0, nets = 0;
     for (int n = 0; n < count; n++) {

@@ -1,8 +1,7 @@
 /* fused in random boxes: a body whose tip bounces between six walls, at its CoM or off it, spinning, with and
  * without noise. What is judged is what a robot feels, and what is left of the motion: no command beyond the
- * limits of the output stage, no energy gained, and in the long form no force beyond three times the largest
- * of the reference but in one box of fifty: two walls touched for the first time within a few cycles are not
- * always told apart.
+ * limits of the output stage, no energy gained or, beyond three of its own standard deviations, lost, and in
+ * the long form no force beyond three times the largest of the reference but in one box of a hundred.
  *
  *   FF_BOXES=n  so many    FF_BOX=i  this one alone    FF_SECONDS=s  so long    FF_NOISE=N  that noise in all
  *   FF_KEEP=folder  their scenarios, to run by hand */
@@ -78,7 +77,8 @@ typedef struct watch {
     bool begun;
     ff_pose last;
     motion place, turn;
-    double force, lag, energy, start, most;
+    double force, lag, energy, ideal, start, most;
+    double energy_sd; /* as the method reports it */
     uint64_t at_force;
 } watch;
 
@@ -91,8 +91,11 @@ static ff_status watch_row(void *self, const ff_row *row) {
     bool touches = b->in_contact; /* then a part of the energy is in the surface */
     for (int i = 0; i < scenario.contacts; i++)
         touches |= row->touching[i];
-    if (!touches)
+    if (!touches && !b->settling) {
+        const double *sd = ff_method_value(&ff_method_fused, false, b->report, "energy_sd_J");
         w->energy = b->energy.kinetic;
+        w->energy_sd = b->reports > 0 && sd ? *sd : 0;
+    }
     if (!w->begun)
         w->start = b->energy.kinetic;
     else {
@@ -143,10 +146,10 @@ static bool run_box(uint64_t seed, int i, double noise, double duration) {
         most = fmax(most, ff_vec3_norm(ideal.contact_load[n].force));
     print_message(
         "box %3d, %.1f N: step %5.3f mm, %6.3f m/s2, %6.1f m/s3; turning %6.3f, %6.1f; behind %5.2f "
-        "mm; force %.3f of %.1f N at %.3f s; energy %.5f; %d contacts\n",
+        "mm; force %.3f of %.1f N at %.3f s; energy %.5f, sd %.5f; %d contacts\n",
         i, noise, 1e3 * w.place.most[0] * scenario.cycle, w.place.most[1], w.place.most[2], w.turn.most[1],
         w.turn.most[2], 1e3 * w.lag, w.force / most, most, (double)w.at_force * scenario.cycle,
-        w.energy / w.start, ideal.contacts);
+        w.energy / w.start, w.energy_sd / w.start, ideal.contacts);
     ff_output_config limits;
     ff_scenario_watched_output(&scenario, 0, &limits);
     /* differences of poses in the log's doubles: 1e-16 m / T^3 is 2e-9 m/s3 */
@@ -155,10 +158,12 @@ static bool run_box(uint64_t seed, int i, double noise, double duration) {
                         w.turn.most[1] < limits.angular_acceleration * (1 + 1e-6) &&
                         w.turn.most[2] < limits.angular_jerk * (1 + 1e-6);
     const bool passive = w.most < w.start * (1 + 1e-12), gentle = !(w.force > 3 * most);
-    if (!smooth || !passive || !gentle)
-        print_message("  not as it must be:%s%s%s\n", smooth ? "" : " command", passive ? "" : " energy",
-                      gentle ? "" : " force");
-    assert_true(smooth && passive);
+    /* of the last flight; 1e-3 for boxes whose contacts are all but exact */
+    const bool honest = !(w.start - w.energy > 3 * w.energy_sd + 1e-3 * w.start);
+    if (!smooth || !passive || !gentle || !honest)
+        print_message("  not as it must be:%s%s%s%s\n", smooth ? "" : " command", passive ? "" : " energy",
+                      gentle ? "" : " force", honest ? "" : " energy's deviation");
+    assert_true(smooth && passive && honest);
     ff_metrics_free(&metrics);
     ff_ideal_free(&ideal);
     return gentle;
@@ -177,7 +182,7 @@ static void test_boxes(void **unused) {
             wrong += !run_box(seed, i, noise ? atof(noise) : i % 2 ? .2 : 0, duration);
     print_message("%d of %d beyond three times the reference's largest force\n", wrong, boxes);
     if (boxes >= 50)
-        assert_true(wrong <= boxes / 50);
+        assert_true(wrong <= boxes / 100);
 }
 
 static void test_an_hour(void **unused) {
@@ -186,7 +191,7 @@ static void test_an_hour(void **unused) {
         return;
     const uint64_t seed = test_seed();
     assert_true(run_box(seed, 1000, 0, 3600));
-    run_box(seed, 1001, .2, 3600); /* its command and energy; the force is not good enough yet: docs, 12 */
+    assert_true(run_box(seed, 1001, .2, 3600));
 }
 
 int main(void) {

@@ -16,7 +16,7 @@
 
 static const double pi = 3.14159265358979323846;
 
-typedef enum extra { PLAIN, FRICTION, BANDWIDTH, JOINTS, BIAS, DRIFT, DELAYED, LIMITED } extra;
+typedef enum extra { PLAIN, FRICTION, BANDWIDTH, JOINTS, BIAS, DRIFT, DELAYED, LIMITED, POSED, LATE } extra;
 typedef enum shape { WALL, PAIR, CORNER, FEET } shape;
 
 typedef struct family {
@@ -47,6 +47,8 @@ static const family families[] = {
     {"corner-noise",   CORNER, PLAIN,     false, 0.3, false},
     {"feet",           FEET,   PLAIN,     false, 0,   false},
     {"feet-noise",     FEET,   PLAIN,     false, 0.3, false},
+    {"pose-noise",     WALL,   POSED,     true,  0.05, false},
+    {"late",           WALL,   LATE,      true,  0,   true},
 };
 /* clang-format on */
 enum { FAMILIES = sizeof families / sizeof *families };
@@ -75,12 +77,14 @@ static draw draw_one(ff_rng *rng, const family *f) {
         d.cycle = cycles[(int)(ff_rng_uniform(rng) * 6)];
         d.samples = log_range(rng, 8, 250);
         d.w = pi / (d.samples * d.cycle);
-        d.delay = ff_rng_range(rng, 0, fmin(.1, 1.5 / d.w));
+        d.delay =
+            f->extra == LATE ? ff_rng_range(rng, 1.65, 3.5) / d.w : ff_rng_range(rng, 0, fmin(.1, 1.5 / d.w));
         d.mass = log_range(rng, 5, 3000);
         d.speed = log_range(rng, .01, .1);
         d.peak = d.speed * d.mass * d.w;
         d.noise = f->noise > 0.0 ? log_range(rng, .03 * f->noise, f->noise) : 0.0;
-    } while (!(d.peak > 1 && d.peak < 1e4) || d.peak < 5 * d.noise || d.samples * d.cycle > 1.5);
+    } while (!(d.peak > 1 && d.peak < 1e4) || d.peak < 5 * d.noise || d.samples * d.cycle > 1.5 ||
+             d.delay > .3);
     const double e = ff_rng_range(rng, .3, 1), l = -log(e);
     d.zeta = l / sqrt(pi * pi + l * l);
     const double size = .3 * sqrt(d.mass / 100) * .4; /* radius of gyration */
@@ -128,7 +132,11 @@ static void say_robot(text *t, ff_rng *rng, const family *f, const draw *d) {
     else if (f->extra == LIMITED)
         say(t, "    robot: {kind: limited, delay: %.12g, velocity: 1.5, acceleration: %.12g}\n", d->delay,
             log_range(rng, 2, 10));
-    else
+    else if (f->extra == POSED) { /* up to a hundredth of the depth; velocities by differences */
+        const double depth = d->speed / d->w, noise = log_range(rng, 1e-4, 1e-2) * depth;
+        say(t, "    robot: {kind: delay, delay: %.12g, pose_noise: %.12g, velocity_noise: %.12g}\n", d->delay,
+            noise, 1.41 * noise / d->cycle);
+    } else
         say(t, "    robot: {kind: delay, delay: %.12g}\n", d->delay);
 }
 
@@ -232,8 +240,9 @@ static void compose(ff_rng *rng, const family *f, text *t, draw *d, double *star
 
 typedef struct outcome {
     double error, error_e, sd_e, sd_J; /* of the impulse, of e; as reported, FF_NAN: not */
+    double error_h, sd_h;              /* of the angular impulse over impulse and radius of gyration */
     bool inside, found;
-    double cause[6];
+    double cause[8];
     double end;  /* cycles from the last true force to the end of the contact, as the method says */
     double jump; /* [m] largest change of the command in a cycle beyond the satellite's own motion */
     double peak; /* robot force over ideal's */
@@ -242,10 +251,13 @@ typedef struct outcome {
 
 typedef struct watch {
     uint64_t k, force, contact; /* last cycles with a true force, in contact */
-    ff_setpoint last[2];
+    ff_setpoint sent[2];
     bool begun;
     double jump, momentum;
     ff_vec3 total;
+    uint64_t last;  /* cycle that is judged; later ones are another passage's, */
+    uint64_t pause; /* which begins so many cycles later */
+    ff_rigid_state body[FF_MAX_BODIES];
     int reports; /* of the first satellite: the method's last word on what it touched */
     double report[FF_METHOD_VALUES];
 } watch;
@@ -253,24 +265,29 @@ typedef struct watch {
 static ff_status watch_row(void *self, const ff_row *row) {
     watch *w = self;
     ff_vec3 total = ff_vec3_zero();
-    if (row->final)
+    bool meets = false;
+    for (int i = 0; i < scenario.contacts; i++)
+        meets |= row->touching[i];
+    if (meets && w->force > 0 && row->k > w->force + w->pause && row->k - 1 < w->last)
+        w->last = row->k - 1; /* the robots meet again: where the ideal ones do not, too */
+    if (row->final || row->k > w->last)
         return FF_OK;
     w->k = row->k;
     w->reports = row->body[0].reports;
     memcpy(w->report, row->body[0].report, sizeof w->report);
-    for (int i = 0; i < scenario.contacts; i++)
-        if (row->touching[i])
-            w->force = row->k;
+    if (meets)
+        w->force = row->k;
     for (int i = 0; i < scenario.satellites; i++) {
         const ff_row_body *b = &row->body[i];
         if (b->in_contact)
             w->contact = row->k;
         if (w->begun) {
-            const ff_vec3 step = ff_vec3_sub(b->command.T.p, w->last[i].T.p);
-            const double fast = fmax(ff_vec3_norm(w->last[i].twist.v), ff_vec3_norm(b->command.twist.v));
+            const ff_vec3 step = ff_vec3_sub(b->command.T.p, w->sent[i].T.p);
+            const double fast = fmax(ff_vec3_norm(w->sent[i].twist.v), ff_vec3_norm(b->command.twist.v));
             w->jump = fmax(w->jump, ff_vec3_norm(step) - fast * scenario.cycle);
         }
-        w->last[i] = b->command;
+        w->sent[i] = b->command;
+        w->body[i] = b->satellite;
         total = ff_vec3_axpy(scenario.satellite[i].rigid.mass, b->satellite.velocity, total);
     }
     if (!w->begun)
@@ -280,9 +297,29 @@ static ff_status watch_row(void *self, const ff_row *row) {
     return FF_OK;
 }
 
+/* The last cycle before the bodies meet again, where they do: what a second passage makes of the first one's
+ * error, or one that has begun at the end of the run, says nothing of the method. Passages are apart by what
+ * a settlement needs. UINT64_MAX: there is one; 0: it is not over. */
+static uint64_t first_passage(const ff_ideal_result *ideal, double pause, double cycle) {
+    double end = 0.0;
+    for (int i = 0; i < ideal->contacts; i++) {
+        const ff_ideal_contact *c = &ideal->contact[i];
+        if (i > 0 && c->start > end + pause)
+            return (uint64_t)floor((c->start - .02 * (c->start - end)) / cycle) - 1;
+        if (isnan(c->end))
+            return 0;
+        end = fmax(end, c->end);
+    }
+    return ideal->contacts ? UINT64_MAX : 0;
+}
+
 static double reported(const double *report, const char *name) {
     const double *value = ff_method_value(&ff_method_fused, false, report, name);
     return value ? *value : FF_NAN;
+}
+
+static ff_vec3 spin_of(const ff_rigid_config *m, const ff_rigid_state *x) {
+    return ff_quat_rotate(x->attitude, ff_mat3_apply(&m->inertia, x->omega));
 }
 
 static bool judge(const family *f, const draw *d, outcome *o) {
@@ -290,7 +327,9 @@ static bool judge(const family *f, const draw *d, outcome *o) {
     ff_ideal_result ideal;
     if (ff_ideal_solve(&scenario, NULL, NULL, &ideal, message, sizeof message) != FF_OK)
         fail_msg("%s", message);
-    watch w = {0};
+    const double pause = 2 * d->delay + 60 * d->cycle;
+    watch w = {.last = first_passage(&ideal, pause, d->cycle), .pause = (uint64_t)ceil(pause / d->cycle)};
+    const bool touched = w.last > 0;
     ff_run_result result;
     const ff_sink sink = {.self = &w, .row = watch_row};
     assert_int_equal(ff_metrics_init(&scenario, &metrics), FF_OK);
@@ -301,16 +340,19 @@ static bool judge(const family *f, const draw *d, outcome *o) {
         fail_msg("%s", result.message);
     ff_metrics_finish(&metrics, &ideal, result.status);
     *o = (outcome){.sd_e = FF_NAN, .sd_J = FF_NAN, .inside = true, .found = true};
-    bool touched = ideal.contacts > 0;
-    for (int i = 0; i < ideal.contacts; i++)
-        touched &= !isnan(ideal.contact[i].end);
+    const uint64_t at = w.last < ideal.samples - 1 ? w.last : ideal.samples - 1;
     for (int i = 0; i < scenario.satellites && touched; i++) {
-        const ff_vec3 before = scenario.satellite[i].start.velocity;
-        const ff_vec3 truth = ff_vec3_sub(
-            ideal.state[(ideal.samples - 1) * (uint64_t)ideal.bodies + (uint64_t)i].velocity, before);
-        const ff_vec3 ours = ff_vec3_sub(metrics.body[i].final.velocity, before);
-        const ff_vec3 off = ff_vec3_sub(ours, truth);
+        const ff_rigid_state *const begun = &scenario.satellite[i].start;
+        const ff_rigid_state *const right = &ideal.state[at * (uint64_t)ideal.bodies + (uint64_t)i];
+        const ff_rigid_state *const got = at == ideal.samples - 1 ? &metrics.body[i].final : &w.body[i];
+        const ff_vec3 truth = ff_vec3_sub(right->velocity, begun->velocity);
+        const ff_vec3 off = ff_vec3_sub(got->velocity, right->velocity);
         o->error = fmax(o->error, ff_vec3_norm(off) / ff_vec3_norm(truth));
+        const ff_rigid_config *m = &scenario.satellite[i].rigid;
+        const double trace = m->inertia.m[0][0] + m->inertia.m[1][1] + m->inertia.m[2][2];
+        if (i == 0)
+            o->error_h = ff_vec3_norm(ff_vec3_sub(spin_of(m, got), spin_of(m, right))) /
+                         (sqrt(0.5 * trace / m->mass) * m->mass * ff_vec3_norm(truth));
         if (i == 0 && f->shape == WALL && f->extra != FRICTION) {
             const ff_ideal_contact *c = &ideal.contact[0];
             const ff_vec3 r = scenario.contact[0].point;
@@ -325,6 +367,7 @@ static bool judge(const family *f, const draw *d, outcome *o) {
     if (w.reports > 0) {
         o->sd_e = reported(w.report, "restitution_sd");
         o->sd_J = reported(w.report, "impulse_sd");
+        o->sd_h = reported(w.report, "turn_sd");
         memcpy(o->cause, ff_method_value(&ff_method_fused, false, w.report, "noise_sd"), sizeof o->cause);
     }
     o->end = (double)w.contact - (double)w.force;
@@ -363,6 +406,7 @@ static double quantile(int n, double part) {
 
 typedef struct tally {
     int contacts, silent, unseen, modest, outside, beyond2, beyond4, calibrated;
+    int turned2, turned4; /* of the angular impulse */
     double median, most95, most, end95, jump, peak;
 } tally;
 
@@ -397,14 +441,16 @@ static tally run_family(const family *f, uint64_t seed, int contacts) {
             keep(&t, f->name, i);
         if (getenv("FF_ALL"))
             print_message(
-                "  %s %d: %.3f e %.3f sd %.3f %.3f in %d N %.0f wtau %.2f peak/noise %.1f end %.0f\n",
+                "  %s %d: %.3f e %.3f sd %.3f %.3f in %d N %.0f wtau %.2f peak/noise %.1f end %.0f turn "
+                "%.3f sd %.3f\n",
                 f->name, i, 100 * o->error, 100 * o->error_e, 100 * o->sd_J, 100 * o->sd_e, o->inside,
-                d.samples, d.w * d.delay, d.peak / d.noise, o->end);
+                d.samples, d.w * d.delay, d.peak / d.noise, o->end, 100 * o->error_h, 100 * o->sd_h);
         if (getenv("FF_ALL"))
-            for (int c = 0; c < 6; c++)
-                print_message("%s%.3f%s", c ? " " : "    causes ", 100 * o->cause[c], c == 5 ? "\n" : "");
-        const bool honest = o->error < 3 * o->sd_J || o->error_e < 3 * o->sd_e;
-        if (error > .03 && o->inside && !honest) {
+            for (int c = 0; c < 8; c++)
+                print_message("%s%.3f%s", c ? " " : "    causes ", 100 * o->cause[c], c == 7 ? "\n" : "");
+        const bool wrong = (o->error > .03 && !(o->error < 3 * o->sd_J)) ||
+                           (o->error_e > .03 && !(o->error_e < 3 * o->sd_e));
+        if (wrong && o->inside) {
             y.silent++;
             y.unseen += !o->found;
             keep(&t, f->name, i);
@@ -418,6 +464,8 @@ static tally run_family(const family *f, uint64_t seed, int contacts) {
             y.calibrated++;
             y.beyond2 += o->error > 2 * o->sd_J;
             y.beyond4 += o->error > 4 * o->sd_J;
+            y.turned2 += o->error_h > 2 * o->sd_h;
+            y.turned4 += o->error_h > 4 * o->sd_h;
         }
         y.jump = fmax(y.jump, o->jump);
         y.peak = fmax(y.peak, o->peak);
@@ -437,24 +485,28 @@ static void test_classes(void **unused) {
     (void)unused;
     const uint64_t seed = test_seed();
     const char *only = getenv("FF_CLASS"), *count = getenv("FF_CONTACTS");
-    print_message("%-15s %9s %7s %7s %7s %7s %7s %8s %7s %6s %6s %6s\n", "class", "median %", "95 %",
-                  "most %", "silent", "unseen", "outside", "modest", ">2 sd", ">4 sd", "end", "jump mm");
+    print_message("%-15s %9s %7s %7s %7s %7s %7s %8s %7s %6s %6s %6s  %s\n", "class", "median %", "95 %",
+                  "most %", "silent", "unseen", "outside", "modest", ">2 sd", ">4 sd", "end", "jump mm",
+                  "turn >2 sd, >4");
     for (int i = 0; i < FAMILIES; i++) {
         const family *f = &families[i];
-        if (only && !strstr(f->name, only))
+        if (only && strcmp(f->name, only) != 0)
             continue;
         const int contacts = count ? atoi(count) : test_count(f->exact ? 3 : 1, 200);
         assert_true(contacts > 0 && contacts <= MOST);
         const tally y = run_family(f, seed, contacts);
-        print_message("%-15s %9.2g %7.2g %7.2g %3d/%3d %7d %7d %8d %7.3f %6.3f %6.0f %6.2f\n", f->name,
-                      100 * y.median, 100 * y.most95, 100 * y.most, y.silent, y.contacts, y.unseen, y.outside,
-                      y.modest, y.beyond2 / fmax(1, y.calibrated), y.beyond4 / fmax(1, y.calibrated), y.end95,
-                      1e3 * y.jump);
+        print_message("%-15s %9.2g %7.2g %7.2g %3d/%3d %7d %7d %8d %7.3f %6.3f %6.0f %6.2f  %.3f %.3f\n",
+                      f->name, 100 * y.median, 100 * y.most95, 100 * y.most, y.silent, y.contacts, y.unseen,
+                      y.outside, y.modest, y.beyond2 / fmax(1, y.calibrated),
+                      y.beyond4 / fmax(1, y.calibrated), y.end95, 1e3 * y.jump,
+                      y.turned2 / fmax(1, y.calibrated), y.turned4 / fmax(1, y.calibrated));
         assert_int_equal(y.contacts, contacts);
         if (f->exact)
             assert_int_equal(y.silent, 0);
         if (contacts >= 100) /* 1 of 1 700 was seen: more than 2 % of a class are no accident */
             assert_true(y.silent <= 0.02 * contacts);
+        if (contacts >= 100 && f->shape == WALL) /* normal: 6e-5; 1 of 100 was seen behind a low pass */
+            assert_true(y.turned4 <= 0.03 * contacts);
     }
 }
 

@@ -35,6 +35,11 @@ const check = {
     assert.deepEqual([m.lateness, m.compute, m.io], [1e-6, 2e-6, 3e-6]);
   },
   "/clock": (m, k) => assert.deepEqual([m.drift, m.offset, m.residual, m.rms], [2e-4, k, -1e-3, 5e-4]),
+  "/diagnostics": (m) => {
+    assert.deepEqual([m.status.length, m.status[0].level, m.status[0].name, m.status[0].message, m.status[0].hardware_id], [1, 1, "loop", "late", "pc"]);
+    assert.deepEqual(m.status[0].values, [{ key: "late [s]", value: "0.001" }]);
+  },
+  "/ros_clock": (m, k) => assert.equal(BigInt(m.clock.sec) * 1000000000n + BigInt(m.clock.nanosec ?? m.clock.nsec), epoch + BigInt(k) * 4000000n),
   "/state": (m) => assert.deepEqual([m.state, m.name], [4, "FLOAT"]),
   "/event": (m) => assert.deepEqual([m.code, m.level, m.text, m.value, m.limit], [-9, 2, "force limit", 12.5, 10]),
   "/cycle": (m, k) => {
@@ -87,7 +92,7 @@ for await (const message of reader.readMessages({ validateCrcs: true })) {
   counts[topic] = (counts[topic] ?? 0) + 1;
 }
 for (const topic of Object.keys(check))
-  assert.equal(counts[topic], ["/state", "/event", "/robot_description", "/scene"].includes(topic) ? samples / 100 : samples, topic);
+  assert.equal(counts[topic], ["/state", "/event", "/robot_description", "/scene", "/diagnostics", "/ros_clock"].includes(topic) ? samples / 100 : samples, topic);
 const total = Object.values(counts).reduce((a, b) => a + b);
 assert.equal(reader.statistics.messageCount, BigInt(total));
 assert.equal(reader.statistics.chunkCount, reader.chunkIndexes.length);

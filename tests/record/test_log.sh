@@ -26,6 +26,19 @@ Y
 for where in e en; do
   [ ! -e $where/log.mat ] || python3 "$FF_SOURCE_DIR/tests/record/mat.py" $where/log.mat $where/log.csv > out.txt 2>&1 || fail "$where: $(tail -1 out.txt)"
 done
+# metadata.yaml for ros2 bag: every topic with its type, as many messages as the log has
+expect 0 "a/metadata.yaml: [0-9]* topics, [0-9]* messages" "$FREEFLOAT" export a/log.mcap --to ros2
+python3 - a << 'P' > out.txt 2>&1 || { grep -q "No module named 'yaml'" out.txt || fail "metadata.yaml: $(tail -1 out.txt)"; }
+import sys, yaml
+bag = yaml.safe_load(open(sys.argv[1] + "/metadata.yaml"))["rosbag2_bagfile_information"]
+topics = {t["topic_metadata"]["name"]: t for t in bag["topics_with_message_count"]}
+assert (bag["version"], bag["storage_identifier"], bag["relative_file_paths"], bag["files"][0]["path"]) == (5, "mcap", ["log.mcap"], "log.mcap")
+assert sum(t["message_count"] for t in topics.values()) == bag["message_count"] == bag["files"][0]["message_count"]
+assert topics["/cycle"]["message_count"] == 7501 and topics["/client/pose"]["topic_metadata"]["type"] == "geometry_msgs/msg/PoseStamped"
+assert bag["starting_time"]["nanoseconds_since_epoch"] == 10 * 10**9 and bag["duration"]["nanoseconds"] == 30 * 10**9
+assert yaml.safe_load(topics["/scene"]["topic_metadata"]["offered_qos_profiles"])[0]["durability"] == 1
+P
+expect 2 "not with --out" "$FREEFLOAT" export a/log.mcap --to ros2 --out e
 # a full disk: said so, and what was there before stays
 if mkdir small && mount -t tmpfs -o size=600k none small 2> /dev/null; then
   for format in csv mat; do

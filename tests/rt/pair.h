@@ -34,7 +34,6 @@ static void run_pair(pair *p) {
                   .truth = &p->truth,
                   .ideal = p->ideal,
                   .facility_options = {.lockstep = true,
-                                       .patience = 20.0,
                                        .say = p->facility_options.say,
                                        .watch = p->facility_options.watch,
                                        .user = p->facility_options.user},

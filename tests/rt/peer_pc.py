@@ -1,5 +1,5 @@
 """A PC of its own against freefloat facility: answers RSI, asks RDT and the page, by the vendors' texts alone.
-peer_pc.py RSI_PORT ATI_PORT HTTP_PORT absolute|relative"""
+peer_pc.py RSI_PORT ATI_PORT HTTP_PORT absolute|relative SECONDS"""
 import re, socket, struct, sys, time, urllib.request
 
 rsi_port, ati_port, http_port = map(int, sys.argv[1:4])
@@ -35,7 +35,7 @@ class Controller:
         ipoc, self.late, self.axes, self.where = telegram()
         assert ipoc > self.ipoc and (ipoc - self.ipoc) % 4 == 0
         jump, self.ipoc = (ipoc - self.ipoc) // 4, ipoc
-        # a busy machine may be late by itself: then nothing is proved, it is said, and all is played again
+        # a busy machine may be late by itself: then nothing is proved, it is said, and this is played again
         if jump != 1 or self.late != expected_late:
             raise RuntimeError("jump %d, Delay %d, not %d" % (jump, self.late, expected_late))
 
@@ -53,10 +53,12 @@ def fresh():
         except BlockingIOError:
             rsi.settimeout(2)
             break
-    for _ in range(500):  # what an attempt before has left counts its late answers up to Timeout: then a new count begins
-        c = Controller()
-        if c.late == 0:
+    # what was played before counts its late answers up to Timeout: then a new count begins
+    for _ in range(4):
+        if (c := Controller()).late:
             break
+    while c.late:
+        c = Controller()
     answer(c.where, c.ipoc, 0)
     return c
 
@@ -67,19 +69,35 @@ def hold(c, value, cycles, late):
         answer(c.where, c.ipoc, 0 if relative else value)
 
 
-def play():
-    c = fresh()
-    hold(c, 0, 30, 0)
-    # a correction moves A1, after the robot's delay, and stays
-    step = 0.02
-    total = 0
-    for i in range(20):
-        c.next(0)
-        total += step
-        answer(c.where, c.ipoc, step if relative else total)
-    hold(c, total, 20, 0)
+STEP = 0.02  # [deg]
+
+
+def move(c, steps, late):
+    """A1 turns by so many steps, after the robot's delay."""
+    for n in range(steps):
+        c.next(late)
+        answer(c.where, c.ipoc, STEP if relative else (n + 1) * STEP)
+    return steps * STEP
+
+
+def where(c, total):
     assert abs(c.turned() - total) < 2e-6, c.turned()
-    # lost, old, of another type, nonsense: each cycle counts as late, nothing moves
+
+
+def stays():
+    """A correction moves A1, and it stays there."""
+    c = fresh()
+    hold(c, 0, 5, 0)
+    total = move(c, 8, 0)
+    hold(c, total, 8, 0)
+    where(c, total)
+
+
+def wrong():
+    """Lost, old, of another type, nonsense: each cycle counts as late, nothing moves."""
+    c = fresh()
+    total = move(c, 3, 0)
+    hold(c, total, 3, 0)
     for n, kind in enumerate(["lost", "old", "type", "nonsense", "future"]):
         c.next(n)
         if kind == "old":
@@ -94,43 +112,59 @@ def play():
     answer(c.where, c.ipoc, 0 if relative else total)
     answer(c.where, c.ipoc, 1 if relative else total + 1)  # a second one: the first counts
     answer(c.where, c.ipoc - 4, 2)  # too late: it counted already
-    hold(c, total, 20, 5)
-    assert abs(c.turned() - total) < 2e-6, c.turned()
-    # an increment that is lost is lost; an absolute correction is caught up
-    c.next(5)
-    c.next(6)
-    answer(c.where, c.ipoc, step if relative else total + 2 * step)
-    total += step if relative else 2 * step
-    hold(c, total, 20, 6)
-    assert abs(c.turned() - total) < 2e-6, c.turned()
-    # Timeout: ten late answers in a row; before, RSI continues as if nothing was
+    hold(c, total, 8, 5)
+    where(c, total)
+
+
+def lost():
+    """An increment that is lost is lost; an absolute correction is caught up."""
+    c = fresh()
+    total = move(c, 3, 0)
+    c.next(0)
+    c.next(1)
+    answer(c.where, c.ipoc, STEP if relative else total + 2 * STEP)
+    total += STEP if relative else 2 * STEP
+    hold(c, total, 8, 1)
+    where(c, total)
+
+
+def timeout():
+    """Ten late answers in a row end it; before, RSI continues as if nothing was."""
+    c = fresh()
     for n in range(9):
-        c.next(6 + n)
-    c.next(15)
-    answer(c.where, c.ipoc, 0 if relative else total)
+        c.next(n)
+    c.next(9)
+    answer(c.where, c.ipoc, 0)
     for n in range(10):
-        c.next(15 + n)
+        c.next(9 + n)
     ipoc, late, axes, c.where = telegram()  # RSI_ON again: a new count, a later IPOC
     assert late == 0 and ipoc > c.ipoc
-    # Stop ends it in order
+
+
+def stop():
+    """Stop ends it in order."""
     c = fresh()
     hold(c, 0, 5, 0)
     c.next(0)
     answer(c.where, c.ipoc, 0, more="<Stop>1</Stop>")
-    ipoc, late, axes, where = telegram()
+    ipoc, late, axes, c.where = telegram()
+    if late == 1:
+        raise RuntimeError("the answer with Stop was late")
     assert late == 0 and ipoc > c.ipoc
 
 
-end = time.monotonic() + 40
-while time.monotonic() < end:
-    try:
-        play()
-        break
-    except (RuntimeError, AssertionError, socket.timeout) as why:
-        print("again: %s" % why, file=sys.stderr)
-        time.sleep(0.1)
-else:
-    sys.exit("the machine is too busy")
+# Each is played until this interpreter was in time for all of its cycles: so many seconds, then on a slower controller
+end = time.monotonic() + float(sys.argv[5])
+for piece in (stays, wrong, lost, timeout, stop):
+    while True:
+        try:
+            piece()
+            break
+        except (RuntimeError, socket.timeout) as why:
+            print("%s, again: %s" % (piece.__name__, why), file=sys.stderr)
+            if time.monotonic() > end:
+                print("too busy for these cycles", file=sys.stderr)
+                sys.exit(3)
 
 # ---- the sensor
 page = urllib.request.urlopen("http://127.0.0.1:%d/netftapi2.xml" % http_port, timeout=2).read().decode()

@@ -46,17 +46,17 @@ static inline ff_ports free_ports(void) {
         char message[128];
         const int lock = ports_lock(block);
         bool good = lock >= 0;
-        for (unsigned n = 0; n < 20 && good; n++) {
-            ff_socket_address("127.0.0.1", first + n, &at);
-            good = ff_socket_open(&at, &fd, NULL, message, sizeof message) == FF_OK;
-            if (good)
-                close(fd);
-        }
-        for (unsigned n = 20; n < 30 && good; n++) {
+        for (unsigned n = 20; n < 30 && good; n++) { /* first: of a page that was open they rest a minute */
             ff_socket_address("127.0.0.1", first + n, &at);
             fd = socket(AF_INET, SOCK_STREAM, 0);
             good = fd >= 0 && bind(fd, (const struct sockaddr *)&at, sizeof at) == 0;
             if (fd >= 0)
+                close(fd);
+        }
+        for (unsigned n = 0; n < 20 && good; n++) {
+            ff_socket_address("127.0.0.1", first + n, &at);
+            good = ff_socket_open(&at, &fd, NULL, message, sizeof message) == FF_OK;
+            if (good)
                 close(fd);
         }
         if (good) {

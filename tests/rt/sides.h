@@ -60,6 +60,8 @@ typedef struct sides {
     ff_facility_result *facility;
     ff_rt_result *rt;
     atomic_bool halt; /* the operator's stop; may be set at any time */
+    unsigned apart;   /* the loop's ports are so many further than the facility's: somebody is between */
+    void (*begin)(struct sides *); /* who begins when they are known; or NULL */
 } sides;
 
 static inline void *serve(void *self) {
@@ -77,7 +79,7 @@ static inline double patience(const ff_scenario *truth) {
         silent |= truth->fault[n].kind == FF_FAULT_ROBOT_SILENT ||
                   truth->fault[n].kind == FF_FAULT_ROBOT_ABORTS ||
                   (truth->fault[n].kind == FF_FAULT_ANSWER_LOST && isinf(truth->fault[n].to));
-    return silent ? 1.5 : 20.0;
+    return silent ? 2.5 : 20.0;
 }
 
 /* Until the executive ends. Ports, stops and the time until a robot counts as silent are set here. */
@@ -85,6 +87,10 @@ static inline void run_sides(sides *s) {
     atomic_bool stop_facility = false;
     s->options.silence = patience(s->truth);
     s->facility_options.ports = s->options.ports = free_ports();
+    s->options.ports.rsi_port += s->apart;
+    s->options.ports.ati_port += s->apart;
+    if (s->begin)
+        s->begin(s);
     s->facility_options.once = true;
     s->facility_options.stop = &stop_facility;
     s->options.stop = &s->halt;

@@ -259,7 +259,7 @@ static void judge_sent(run *r, int i) {
     const body_drawn *b = &r->drawn.body[i];
     const double T = r->drawn.cycle;
     ff_vec3 v[2] = {{{0}}}, a[2] = {{{0}}};
-    bool told[2][3] = {{0}};
+    bool reported[2][3] = {{0}};
     for (int n = 1; n < t->count; n++) {
         const seen *s = &t->at[n];
         ff_vec3 d[2];
@@ -276,8 +276,8 @@ static void judge_sent(run *r, int i) {
             for (int o = 0; o < 3 && s->answered; o++) {
                 const double ratio = (is[o] - rounding[o]) / b->limit[p][o];
                 r->worst[p][o] = fmax(r->worst[p][o], ratio);
-                if (!(ratio <= 1.0 + 1e-6) && !told[p][o]) { /* rounding is taken off */
-                    told[p][o] = true;
+                if (!(ratio <= 1.0 + 1e-6) && !reported[p][o]) { /* rounding is taken off */
+                    reported[p][o] = true;
                     blame(r, "body%d is sent %s%s %.6g, limit %.6g, in cycle %llu", i, part[p], order[o],
                           is[o], b->limit[p][o], (unsigned long long)s->k);
                 }
@@ -402,13 +402,14 @@ static void judge_rest(run *r, int i, long trip) {
  * Beyond that direct, tdpa, damping  never add anything: tdpa and damping take away, direct does nothing;
  *   impact, fused          may correct what they did before, up to what the contact is due: no more than the
  *                          satellite brought along, for a contact that gives back what it got.
- * tdpa has one observer for all bodies: one may gain what another has lost, the sum counts. While the sensor
- * says what acts on it, no method but direct gains anything, whatever wire and robot do, but the work of the
- * true force in one cycle, or in those that may be missed, which it knows only after that, and a thousandth.
+ * tdpa and damping have one observer for all bodies: one may gain what another has lost, the sum counts.
+ * While the sensor says what acts on it, no method but direct gains anything, whatever wire and robot do, but
+ * the work of the true force in one cycle, or in those that may be missed, which it knows only after that.
  */
 static void judge_energy(run *r, int i) {
     const body_drawn *b = &r->drawn.body[i];
-    const bool honest = !(hits(r) & (HITS_VALUE | HITS_RECORDS)), all = strcmp(r->drawn.method, "tdpa") == 0;
+    const bool honest = !(hits(r) & (HITS_VALUE | HITS_RECORDS)),
+               all = strcmp(r->drawn.method, "tdpa") == 0 || strcmp(r->drawn.method, "damping") == 0;
     double most = 0.0, when = 0.0, E0 = 0.0, work = 0.0;
     for (int n = 0; n < r->rows; n++) {
         double gain = 0.0;
@@ -437,7 +438,7 @@ static void judge_energy(run *r, int i) {
                predicts = strcmp(method, "impact") == 0 || strcmp(method, "fused") == 0;
     const double limit =
         (passive || predicts) && honest
-            ? 1e-3 * E0 + work
+            ? 1e-9 * E0 + work
             : b->energy + (1 + MISSED) * b->force * (v + w) * r->drawn.cycle + (predicts ? E0 : 0.0);
     if ((passive || predicts) && honest && limit > 0.0)
         r->gained[passive] = fmax(r->gained[passive], most / limit);
@@ -543,15 +544,13 @@ static run *go(uint64_t seed, int number) {
     char message[256];
     draw_run(seed, number, &r->drawn);
     load(&r->scenario, r->drawn.text, NULL, 0);
-    r->both =
-        (sides){.scenario = &r->scenario,
-                .truth = &r->scenario,
-                .facility_options =
-                    {.lockstep = true, .patience = 20.0, .watch = watch, .received = received, .user = r},
-                .options = {.wait = 30.0},
-                .sink = {.self = r, .row = keep_row},
-                .facility = &r->facility,
-                .rt = &r->rt};
+    r->both = (sides){.scenario = &r->scenario,
+                      .truth = &r->scenario,
+                      .facility_options = {.lockstep = true, .watch = watch, .received = received, .user = r},
+                      .options = {.wait = 30.0},
+                      .sink = {.self = r, .row = keep_row},
+                      .facility = &r->facility,
+                      .rt = &r->rt};
     assert_int_equal(ff_plan_create(&r->scenario, &r->plan, message, sizeof message), FF_OK);
     run_sides(&r->both);
     return r;

@@ -7,13 +7,19 @@ need python3
 S=$FF_SOURCE_DIR/scenarios/wall.yaml
 cat > console.py << 'P'
 import os, pty, select, sys, time
-# console.py OUT "prompt=answer" ... -- command: types each answer once its prompt is there; exit status of the command
+# console.py OUT "prompt=answer" ... -- command: types each answer once its prompt is there, without one before the command begins; exit status
+# of the command
 out, rest = sys.argv[1], sys.argv[2:]
 cut = rest.index("--")
 talk, command = [a.split("=", 1) for a in rest[:cut]], rest[cut + 1:]
+go, begun = os.pipe()
 pid, fd = pty.fork()
 if pid == 0:
+    os.read(go, 1)
     os.execvp(command[0], command)
+while talk and not talk[0][0]:
+    os.write(fd, (talk.pop(0)[1] + "\n").encode())
+os.write(begun, b"!")
 seen, begin = "", time.time()
 at = 0
 while time.time() - begin < 90:
@@ -28,7 +34,7 @@ while time.time() - begin < 90:
     if talk and talk[0][0] in seen[at:]:
         at = len(seen)
         answer = talk.pop(0)[1]
-        os.write(fd, b"\x03" if answer == "^C" else (answer + "\n").encode())
+        os.write(fd, b"\x03" if answer == "^C" else (answer.replace("\\n", "\n") + "\n").encode())
 open(out, "w").write(seen)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 P
@@ -43,7 +49,7 @@ console() {
   timeout 100 "$FREEFLOAT" facility "$S" --once --lockstep "${P[@]}" "${both[@]}" --set "satellites.body.robot={kind: kuka-rsi, $arm}" > "$name.facility" 2>&1 &
   facility_pid=$!
   # shellcheck disable=SC2086
-  timeout 100 python3 console.py "$name.rt" "$@" -- "$FREEFLOAT" rt "$S" --out "$name" "${P[@]}" $quiet --silence 5 "${both[@]}" --set "satellites.body.check={$check}" \
+  timeout 100 python3 console.py "$name.rt" "$@" -- "$FREEFLOAT" rt "$S" --out "$name" "${P[@]}" $quiet --silence 20 "${both[@]}" --set "satellites.body.check={$check}" \
     --set "satellites.body.robot={kind: kuka-rsi, address: 0.0.0.0, $arm}"
   got=$?
   kill "$facility_pid" 2> /dev/null
@@ -69,8 +75,8 @@ for word in no ARM "arm now" ""; do
   [ $got -ne 0 ] && ! moved no || fail "'$word' armed: exit $got: $(cat no.rt)"
   grep -q "ended as asked" no.facility || fail "'$word': the controller was not commanded to end: $(cat no.facility)"
 done
-# what was typed before the question does not answer it
-console early "weight: scenario" "push +y=arm" "arm?=^C"
+# what was typed before the question does not answer it: before all, and behind the answer to another one (below)
+console early "weight: scenario" "=arm" "arm?=^C"
 [ $got -eq 1 ] && ! moved early && grep -q "arm?" early.rt || fail "armed before the question: exit $got: $(cat early.rt)"
 # Ctrl-C at the question ends it, without another key
 console interrupted "weight: scenario" "arm?=^C"
@@ -81,8 +87,8 @@ quiet=--quiet
 console silent "weight: scenario" "arm?=no"
 grep -q "check: go" silent.rt || fail "no report before the question: $(cat silent.rt)"
 quiet=
-# motions of the check need the operator's word, too
-console test "weight: poses, delay: chirp" "test?=test" "arm?=arm"
+# motions of the check need the operator's word, too; a `no` that is typed in the same moment is not the answer to `arm?`
+console test "weight: poses, delay: chirp" 'test?=test\nno' "arm?=arm"
 [ $got -eq 0 ] && moved test && grep -q "mock-up's mass" test.rt && grep -q "delay, by the chirp" test.rt || fail "test: exit $got: $(cat test.rt)"
 console untested "weight: poses" "test?=no"
 [ $got -ne 0 ] && ! moved untested && ! grep -q "arm?" untested.rt || fail "no test: exit $got: $(cat untested.rt)"

@@ -6,6 +6,6 @@ set -u
 need python3
 ports
 # shellcheck disable=SC2154 # base is what ports found
-figures=(2 0 24 8)
+figures=(0 0 24 8)
 [ "${FF_TEST_LONG:-0}" = 0 ] || figures=(4 12 200 50)
 timeout 400 python3 "$FF_SOURCE_DIR/tests/rt/load.py" "$FREEFLOAT" "$FF_SOURCE_DIR/scenarios/wall.yaml" "$base" $((base + 10)) $((base + 20)) "${figures[@]}"

@@ -55,15 +55,26 @@ cmp whole/log.csv alone/log.csv > /dev/null 2>&1 || diff <(cut -d, -f 1-40 whole
 kills=3
 [ "${FF_TEST_LONG:-0}" = 0 ] || kills=200
 rests=0
-for n in $(seq $kills); do
+again=5
+for ((n = 1; n <= kills; n++)); do
   three killed 20 "--patience 0.5"
   moves=$((n % 4))
   from=$((moves ? 320 + RANDOM % 800 : 2 + RANDOM % 100))
-  for _ in $(seq 2000); do [ -f killed.csv ] && [ "$(wc -l < killed.csv)" -gt $from ] && { [ $moves -eq 0 ] || moved killed.csv; } && break; sleep 0.01; done
+  while kill -0 "$facility_pid" 2> /dev/null && ! grep -q "guard: SILENT" killed.guard; do
+    [ -f killed.csv ] && [ "$(wc -l < killed.csv)" -gt $from ] && { [ $moves -eq 0 ] || moved killed.csv; } && break
+    sleep 0.01
+  done
+  early=$(grep -c "guard: SILENT" killed.guard)
   kill "$([ $((n % 3)) -eq 2 ] && echo -STOP || echo -KILL)" "$rt_pid"
   ended
   kill -KILL "$rt_pid" 2> /dev/null
   wait "$rt_pid" 2> /dev/null
+  if [ "$early" -gt 0 ] && [ $again -gt 0 ]; then # a busy machine kept rt waiting for half a second before: another one
+    again=$((again - 1))
+    n=$((n - 1))
+    rm -rf killed killed.csv
+    continue
+  fi
   [ "$guard" -eq 1 ] && grep -q "SILENT" killed.guard || fail "killed $n: guard $guard: $(cat killed.guard)"
   python3 judge.py killed.csv $moves > judged.txt && rests=$((rests + 1)) || fail "killed $n: $(tail -2 killed.facility)"
   cat judged.txt

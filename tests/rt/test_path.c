@@ -123,7 +123,7 @@ static course *go(const char *text, const char *const *set, uint64_t halt, doubl
     c->stops = stops;
     c->both = (sides){.scenario = &c->scenario,
                       .truth = &c->truth,
-                      .facility_options = {.lockstep = true, .patience = 20.0, .watch = watch, .user = c},
+                      .facility_options = {.lockstep = true, .watch = watch, .user = c},
                       .options = {.wait = 30.0},
                       .sink = {c, keep},
                       .facility = &c->facility,

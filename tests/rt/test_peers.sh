@@ -4,9 +4,6 @@ set -u
 . "$FF_SOURCE_DIR/tests/rt/pair.sh"
 need python3
 R=$FF_SOURCE_DIR/tests/rt
-# an interpreter beside busy cores is late: before the other tests, where that is allowed
-urgent=()
-chrt -f 10 true 2> /dev/null && urgent=(chrt -f 10)
 scenario() { # CHANNEL CORRECTIONS CYCLE
   cat << Y
 name: peers
@@ -18,15 +15,21 @@ satellites:
 Y
 }
 
-# a PC: late, old, wrong and second answers, Timeout, Stop; stream, bias, count, a second client
+# a PC: late, old, wrong and second answers, Timeout, Stop; stream, bias, count, a second client. Its controller runs by the clock, for what is
+# late is the question: in cycles that are longer until an interpreter on a busy machine keeps up
 for corrections in absolute relative; do
-  scenario axes $corrections 0.012 > pc.yaml # slow: the answers of an interpreter on a busy machine shall be in time
-  ports
-  # shellcheck disable=SC2086
-  timeout 60 "${urgent[@]}" "$FREEFLOAT" facility pc.yaml "${P[@]}" > pc.facility 2>&1 & facility_pid=$!
-  # shellcheck disable=SC2086
-  timeout 50 "${urgent[@]}" python3 "$R/peer_pc.py" $base $((base + 10)) $((base + 20)) $corrections > pc.txt 2>&1 || fail "$corrections: $(cat pc.txt pc.facility)"
-  kill "$facility_pid"; wait "$facility_pid" 2> /dev/null; facility_pid=
+  for slow in "0.012 10" "0.06 20" "0.3 100"; do
+    read -r cycle seconds <<< "$slow"
+    scenario axes $corrections "$cycle" > pc.yaml
+    ports
+    # shellcheck disable=SC2154 # base is what ports found
+    timeout 200 "$FREEFLOAT" facility pc.yaml "${P[@]}" > pc.facility 2>&1 & facility_pid=$!
+    timeout 190 python3 "$R/peer_pc.py" "$base" $((base + 10)) $((base + 20)) $corrections "$seconds" > pc.txt 2>&1; got=$?
+    kill "$facility_pid"; wait "$facility_pid" 2> /dev/null; facility_pid=
+    [ $got -eq 3 ] || break
+    echo "$corrections, cycles of $cycle s: $(tail -1 pc.txt)"
+  done
+  [ "$got" -eq 0 ] || fail "$corrections: $(cat pc.txt pc.facility)"
 done
 
 # where the robot stands at the start, as a telegram
@@ -43,26 +46,26 @@ kill "$facility_pid"; wait "$facility_pid" 2> /dev/null; facility_pid=
 case $first in "<Rob "*) ;; *) fail "no telegram: $first" ;; esac
 
 # a controller and a sensor: numbers that pass 2^32, a page in pounds over a connection that stays open, lost starts,
-# an empty first telegram, answers that are late. They idle most of the time: three at once
+# an empty first telegram, answers that are late. They wait for the loop's answers, and idle most of the time: three at once
 devices() { # WHAT: in a subshell, with ports and a folder of its own
   what=$1
   mkdir "$what" && cd "$what" || exit 1
   ports
   # shellcheck disable=SC2086
-  timeout 50 "${urgent[@]}" python3 "$R/peer_devices.py" $base $((base + 10)) $((base + 20)) $what "$first" > devices.txt 2>&1 & facility_pid=$!
+  timeout 50 python3 "$R/peer_devices.py" $base $((base + 10)) $((base + 20)) $what "$first" > devices.txt 2>&1 & facility_pid=$!
   for _ in $(seq 200); do ss -Htnl | grep -q ":$((base + 20))\b" && break; sleep 0.05; done # its page is there
   # shellcheck disable=SC2086
-  timeout 40 "${urgent[@]}" "$FREEFLOAT" rt ../devices.yaml --arm --out out --log mcap "${P[@]}" --silence 10 < /dev/null > rt.txt 2>&1; got=$?
+  timeout 40 "$FREEFLOAT" rt ../devices.yaml --arm --out out --log mcap "${P[@]}" --silence 20 < /dev/null > rt.txt 2>&1; got=$?
   wait "$facility_pid"; facility_pid=
   [ $got -eq 0 ] || { echo "$what: exit $got: $(cat rt.txt devices.txt)"; exit 1; }
   python3 -c "
 import json, sys
 seen = json.load(open('devices.txt'))
-late = 4 if '$what' == 'late' else 0
-assert seen['stop'] and seen['wrong'] <= seen['late'] and seen['late'] >= late / 2, seen
+late = seen['answers'] // 100 if '$what' == 'late' else 0  # every hundredth
+assert seen['stop'] and seen['wrong'] == 0 and late - 1 <= seen['late'] <= late and (late > 2) == ('$what' == 'late'), seen
 assert 10 < seen['largest'] < 25, seen  # 1 s at 10 mm/s, and the stop
 devices = json.load(open('out/summary.json'))['devices']['satellites']['body']  # as the controller counted
-assert abs(devices['robot']['late'] - seen['late']) <= 2 and devices['robot']['malformed'] == 0, (devices, seen)
+assert devices['robot']['late'] == seen['late'] and devices['robot']['malformed'] == 0, (devices, seen)
 assert devices['robot']['answered'] >= seen['answers'] and devices['sensor']['received'] > 500, (devices, seen)
 assert devices['robot']['empty'] <= ('$what' == 'empty') and devices['sensor']['restarts'] == 0, devices
 " || { echo "$what: $(cat devices.txt rt.txt)"; exit 1; }

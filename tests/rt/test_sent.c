@@ -30,6 +30,8 @@ typedef struct wire {
     double leap; /* [m] largest step that the first robot itself makes */
     ff_vec3 last;
     bool known;
+    double press; /* [N] the operator stops where the wall first pushes by so much; 0: not */
+    double force; /* [N] of the wall at the end */
 } wire;
 
 static void received(void *user, int body, uint64_t session, uint64_t ipoc, const ff_rsi_sen *answer,
@@ -82,7 +84,8 @@ static void watch(void *user, uint64_t k, const ff_truth *truth) {
         w->leap = fmax(w->leap, ff_vec3_norm(ff_vec3_sub(p, w->last)));
     w->last = p;
     w->known = true;
-    if (w->halt && k == w->halt)
+    w->force = ff_vec3_norm(truth->contact_b[0].f);
+    if ((w->halt && k == w->halt) || (w->press > 0.0 && w->force > w->press))
         atomic_store(&w->both.halt, true);
 }
 
@@ -93,19 +96,20 @@ typedef struct tried {
     uint64_t halt;
 } tried;
 
+static double stopped_at; /* [N] of the next runs: the operator stops there; 0: not */
+
 static wire *go(const char *text, const tried *t) {
     wire *w = calloc(1, sizeof *w);
     char message[256];
     load_both(&w->scenario, &w->truth, text, t->set);
     w->halt = t->halt;
-    w->both =
-        (sides){.scenario = &w->scenario,
-                .truth = &w->truth,
-                .facility_options =
-                    {.lockstep = true, .patience = 20.0, .watch = watch, .received = received, .user = w},
-                .options = {.wait = 30.0},
-                .facility = &w->facility,
-                .rt = &w->rt};
+    w->press = stopped_at;
+    w->both = (sides){.scenario = &w->scenario,
+                      .truth = &w->truth,
+                      .facility_options = {.lockstep = true, .watch = watch, .received = received, .user = w},
+                      .options = {.wait = 30.0},
+                      .facility = &w->facility,
+                      .rt = &w->rt};
     assert_int_equal(ff_plan_create(&w->truth, &w->plan, message, sizeof message), FF_OK);
     for (int i = 0; i < w->scenario.satellites; i++) {
         ff_plan_output(&w->scenario.satellite[i], &w->scenario.satellite[i].safety, w->scenario.cycle,
@@ -365,6 +369,13 @@ static void test_limits_bind_everything(void **state) {
     wire *w = kept(fast, &beyond);
     assert_true(w->robot[0].step < 1e-9);
     drop(w);
+    /* a stop from 0.3 m/s takes more than a minute: it would end in motion */
+    const tried endless = {.name = "a stop that takes too long",
+                           .code = FF_TRIP_NO_GO,
+                           .set = {within, "satellites.body.safety={stop_acceleration: 0.004}"}};
+    w = kept(fast, &endless);
+    assert_true(w->robot[0].step < 1e-9);
+    drop(w);
     const tried cases[] = {
         {"limits, the run", FF_TRIP_FINISHED, {within}, 0},
         {"limits, Ctrl-C", FF_TRIP_OPERATOR, {within}, 400},
@@ -392,6 +403,78 @@ static void test_limits_bind_everything(void **state) {
     };
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++)
         drop(kept(fast, &cases[n]));
+}
+
+/* What a robot reports jumps by 0.3 m, and it stands from then on: it is braked where it was led, and not led
+ * to where it says it is. 0.2 m/s for 0.75 s, and the stop. */
+static void test_a_report_that_jumps_leads_nobody(void **state) {
+    (void)state;
+    const tried t = {
+        .name = "jumps by 0.3 m and stands",
+        .code = FF_TRIP_TRACKING,
+        .set = {"facility.faults=[{kind: robot-jump, from: 0.7, value: 0.3}, {kind: robot-stuck, "
+                "from: 0.704}]",
+                "satellites.body.safety={velocity: 0.3, angular_velocity: 0.5}"}};
+    wire *w = kept(fast, &t);
+    const double gone = ff_vec3_norm(ff_vec3_sub(w->robot[0].at.p, w->robot[0].first.p));
+    if (!(gone < 0.2 * 0.75 + 0.2 * 0.2 / 2.0 + 0.01))
+        fail_msg("led by %g m", gone);
+    drop(w);
+}
+
+/* Stopped while it is pressed against a wall, with every third record lost: whichever record is missing when
+ * the stop is decided, the next valid one is waited for, and the robot leaves the contact. */
+static const char pressed[] = ONE_BODY(
+    "pressed", "3", "[0.03, 0, 0]",
+    "    check: {push: skip}\n") "  - {name: right, kind: wall, at: [0.01, 0, 0], normal: [-1, 0, 0], "
+                                 "stiffness: 3000, damping: 5}\n";
+
+static void test_stopped_in_contact_with_records_lost(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 41);
+    for (int n = 0; n < test_count(6, 60); n++) {
+        char name[64], seed[64];
+        const double press = ff_rng_range(&rng, 2.0, 12.0);
+        snprintf(name, sizeof name, "stopped at %.1f N, records lost", press);
+        snprintf(seed, sizeof seed, "time.seed=%d", 1 + (int)ff_rng_range(&rng, 0.0, 1e6));
+        const tried t = {.name = name,
+                         .code = FF_TRIP_OPERATOR,
+                         .set = {seed, "satellites.body.safety={age: 0.2}",
+                                 FAULT("ft-lost, from: 0.3, to: 60, probability: 0.3")}};
+        stopped_at = press;
+        wire *w = kept(pressed, &t);
+        stopped_at = 0.0;
+        assert_int_equal(w->rt.run.safety.state, FF_STATE_HOLD);
+        assert_true(w->robot[0].last_step < 1e-9 && w->robot[0].stops == 1);
+        if (!(w->force == 0.0))
+            fail_msg("%s: still pressed by %g N: %s", name, w->force, w->rt.run.message);
+        drop(w);
+    }
+}
+
+/* A robot that stands, pressed against a wall, by its brakes: the retreat does not run ahead of it. Let go
+ * after a while, it makes no step of the 5 mm that a retreat is; at most what its command goes by until it is
+ * seen to stand, 10 mm/s for 17 cycles (its delay and 3, 8 and 2). */
+static void test_the_robot_stands_in_contact(void **state) {
+    (void)state;
+    static const tried cases[] = {
+        {"stands 0.08 s in contact", FF_TRIP_STANDS, {FAULT("robot-stuck, from: 0.86, to: 0.94")}, 0},
+        {"stands 0.4 s in contact", FF_TRIP_STANDS, {FAULT("robot-stuck, from: 0.86, to: 1.26")}, 0},
+        {"stands 0.8 s in contact", FF_TRIP_STANDS, {FAULT("robot-stuck, from: 0.86, to: 1.66")}, 0},
+        {"stands 1.2 s in contact", FF_TRIP_STANDS, {FAULT("robot-stuck, from: 0.86, to: 2.06")}, 0},
+        {"stands for good in contact", FF_TRIP_STANDS, {FAULT("robot-stuck, from: 0.86, to: 60")}, 0},
+    };
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        wire *w = kept(pressed, &cases[n]);
+        print_message("%s: %s, %.2f N\n", cases[n].name, ff_stop_text(w->rt.stopped[0]), w->force);
+        assert_int_equal(w->rt.state, FF_STATE_FAULT);
+        assert_int_equal(w->rt.stopped[0], n ? FF_STOP_HELD : FF_STOP_RETREATED); /* the first moves again */
+        assert_true(w->robot[0].last_step < 1e-9 && w->robot[0].stops == 1);
+        if (!(w->leap < 0.010 * 0.004 * 17.0))
+            fail_msg("%s: a step of %g mm", cases[n].name, 1e3 * w->leap);
+        drop(w);
+    }
 }
 
 /* The pacing robot is lost: the other comes to rest by its own telegrams, every one continuous to the last.
@@ -438,6 +521,9 @@ int main(void) {
         cmocka_unit_test(test_the_robot_stands_in_a_stop),
         cmocka_unit_test(test_the_sensor_jumps),
         cmocka_unit_test(test_limits_bind_everything),
+        cmocka_unit_test(test_a_report_that_jumps_leads_nobody),
+        cmocka_unit_test(test_stopped_in_contact_with_records_lost),
+        cmocka_unit_test(test_the_robot_stands_in_contact),
         cmocka_unit_test(test_the_second_robot_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

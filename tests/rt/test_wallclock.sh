@@ -9,6 +9,8 @@ S=$FF_SOURCE_DIR/scenarios/wall.yaml
 O=(--set time.duration=3 --set "satellites.body.velocity=[0.06,0,0]")
 # a shared machine may stall for a while: missed cycles are no fault of the loop here, and shall not end a run before what is tried
 calm=(--set satellites.body.safety.missed=500 --set satellites.body.safety.age=2)
+# a controller is not kept waiting by what else its computer does
+chrt -f 10 true 2> /dev/null && urgent=(chrt -f 10)
 
 free_running() {
   pair rt "${O[*]} --timeout 1000" "$S" "${O[@]}" --silence 20 "${calm[@]}"
@@ -35,7 +37,7 @@ killed_loop() {
 
 # for a second, as a stalled computer would; the controller gives up before
 stalled_loop() {
-  fault "loop-stalled, from: 0.6, to: 1.6" "--timeout 100" "${calm[@]}"
+  fault "loop-stalled, from: 0.6, to: 1.6" "--timeout 100" "${calm[@]}" --silence 5
   grep -q "the loop stands still" facility.txt && grep -q "too many late answers" facility.txt || fail "stalled loop: $(cat facility.txt)"
   grep -q "FAULT" rt.txt && [ $got -eq 1 ] || fail "stalled loop: exit $got: $(cat rt.txt)"
 }
@@ -54,14 +56,41 @@ borne_stall() {
 }
 
 "$FREEFLOAT" run "$S" --out run --quiet "${O[@]}" || fail run
+# The witness of what the machine does meanwhile: who sleeps 2 ms, again and again, as urgently as the facility, and wakes up later than this
+# has shown a machine on which nothing in wall-clock time can be judged: what is red then is tried once more
+witness() { exec "${urgent[@]}" python3 -c "
+import signal, time
+worst, ends = 0.0, []
+signal.signal(signal.SIGTERM, lambda *_: ends.append(1))
+while not ends:
+    begun = time.monotonic()
+    time.sleep(0.002)
+    worst = max(worst, time.monotonic() - begun - 0.002)
+print('%d' % (1e3 * worst))"; }
 cases=(free_running late_telegrams killed_loop stalled_loop short_stall borne_stall)
-pids=()
-for case in "${cases[@]}"; do
-  mkdir "$case"
-  (cd "$case" && "$case" && [ $failures -eq 0 ]) &
-  pids+=($!)
+for round in 1 2 3 4 5; do
+  witness > witness.txt & witness_pid=$!
+  pids=()
+  for case in "${cases[@]}"; do
+    rm -rf "$case"
+    mkdir "$case"
+    (cd "$case" && trap '[ -z "$facility_pid" ] || kill "$facility_pid" 2> /dev/null' EXIT && "$case" && [ $failures -eq 0 ]) > "$case.txt" 2>&1 &
+    pids+=($!)
+  done
+  red=()
+  for n in "${!cases[@]}"; do wait "${pids[n]}" || red+=("${cases[n]}"); done
+  kill "$witness_pid"
+  wait "$witness_pid"
+  [ ${#red[@]} -gt 0 ] || break
+  echo "round $round: ${red[*]}; the machine stood still for up to $(cat witness.txt) ms"
+  for case in "${red[@]}"; do cat "$case.txt"; done
+  [ "$(cat witness.txt)" -ge 8 ] || break # two cycles
+  cases=("${red[@]}")
 done
-for pid in "${pids[@]}"; do wait "$pid" || failures=$((failures + 1)); done
+if [ ${#red[@]} -gt 0 ]; then
+  [ "$(cat witness.txt)" -lt 8 ] || { echo "skipped: this machine is too busy for anything in wall-clock time"; exit 77; }
+  fail "${red[*]}"
+fi
 python3 - << 'P' || fail "wall clock differs from run"
 import json
 a, *others = (json.load(open(f"{d}/summary.json"))["satellites"]["body"]["contacts"] for d in ("run", "free_running/rt", "late_telegrams/rt"))

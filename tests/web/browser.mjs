@@ -8,7 +8,7 @@ export async function launch(options = {}) {
   const profile = mkdtempSync(join(tmpdir(), "ff-web-"));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: process.env.FF_CHROMIUM ?? "/usr/bin/chromium", viewport: {width: 1280, height: 900}, deviceScaleFactor: 0.25, ...options,
-    args: ["--headless", "--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run"],
+    args: ["--headless", "--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run", "--disable-features=LocalNetworkAccessChecks"],
   });
   // A display of five frames a second: the pages are drawn by the processor here.
   await context.addInitScript(() => {

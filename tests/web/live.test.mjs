@@ -108,6 +108,31 @@ await check("run: loads with no error and no foreign request; the 3-D picture is
   await until(page, () => document.querySelector(".word").textContent === "Ended");
 });
 
+await check("the plain page, of a build without Node's packages: state, limits, values, events and orders, in its own policy", async () => {
+  const s = await run(60, "bare");
+  const text = readFileSync(new URL("../../web/plain_live.html", import.meta.url), "utf8");
+  const policy = /<!--ff:policy (.*?)-->/.exec(text)[1];
+  const page = await watched(context);
+  await page.route(s.url, (route) => route.fulfill({body: text, contentType: "text/html; charset=utf-8", headers: {"content-security-policy": `${policy}; connect-src 'self' ${s.url.replace("http", "ws")}`}}));
+  await page.goto(s.url);
+  await until(page, () => window.freefloat.connected() && window.freefloat.time() > 0);
+  await until(page, () => document.querySelector(".word").textContent === "In contact" && document.querySelector("#reason").textContent === "front");
+  const rows = await page.evaluate(() => [...document.querySelectorAll("#limits tr")].map((r) => [...r.children].map((c) => c.textContent)));
+  assert.deepEqual(rows[0], ["Limit", "Now", "Allowed", "Largest so far", ""]);
+  assert.ok(rows.some((r) => r[0] === "velocity error of client" && r[2] === "0.01" && Number(r[3]) >= 0), JSON.stringify(rows));
+  assert.ok(await page.evaluate(() => window.freefloat.events().some((e) => /^contact at front/.test(e.text)) && /contact at front/.test(document.querySelector("#events").textContent)));
+  await page.click("summary");
+  await until(page, () => [...document.querySelectorAll("#values tr")].some((r) => /^client\.velocity\.z/.test(r.textContent)));
+  await page.click("text=Hold");
+  await until(page, () => document.querySelector(".word").textContent === "Held" && /^✓/.test(document.querySelector("#answer").textContent));
+  await page.click("text=Continue");
+  await until(page, () => window.freefloat.phase() === "running");
+  await page.click("text=Stop");
+  await until(page, () => ["Stopped", "No connection"].includes(document.querySelector(".word").textContent));
+  assert.deepEqual(own(page, s.url), []);
+  assert.deepEqual(page.troubles.filter((t) => !/WebSocket/.test(t)), []); // the server is gone
+});
+
 await check("says when data are stale, and recovers; reconnects after a restart and says that there was no connection", async () => {
   const a = await run(60, "restart");
   const page = await open(a.url, plain);
@@ -373,17 +398,23 @@ await check("rt: limits with the distance to a trip, state in words, timing; no 
   await until(page, () => window.freefloat.phase() === "running" && /State (FLOAT|CONTACT)/.test(document.querySelector(".reason").textContent));
   await until(page, () => window.freefloat.events().some((e) => /^contact at right/.test(e.text)), null, 30);
   const bars = await page.evaluate(() => window.freefloat.limits());
-  for (const name of ["resting place x", "robot's velocity", "contact force", "contact torque", "energy given by the contact", "tracking error", "commanded acceleration", "commanded jerk", "change of force in a cycle", "age of the sensor's sample", "telegrams missed in a row", "velocity error of client"]) {
+  for (const name of ["resting place x", "robot's velocity", "contact force", "contact torque", "energy given by the contact", "tracking error", "commanded acceleration", "commanded jerk", "change of force in a cycle", "age of the sensor's sample", "telegrams missed in a row", "robot's silence", "velocity error of client"]) {
     const bar = bars.find((b) => b.name === name);
     assert.ok(bar && Number.isFinite(bar.now) && bar.limit > 0, `${name}: ${JSON.stringify(bar)}`);
   }
+  const silence = bars.find((b) => b.name === "robot's silence");
+  assert.ok(silence.trips && silence.limit === 3 && silence.peak > 0 && silence.peak < 3, JSON.stringify(silence));
   const force = bars.find((b) => b.name === "contact force");
   assert.ok(force.trips && force.limit === 200 && force.peak > 0.001, JSON.stringify(force));
   await until(page, () => /Nearest to a trip: .* left/.test(document.querySelector(".nearest").textContent));
   await until(page, () => document.querySelectorAll(".limits .bar").length === window.freefloat.limits().length && [...document.querySelectorAll(".limits li > :last-child")].every((e) => /left|too much/.test(e.textContent)));
   const facts = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll("dl.facts dt")].map((d) => [d.textContent, d.nextElementSibling.textContent])));
   for (const name of ["Age of the data", "Computing", "Woken late by", "Input and output", "Lost rows"]) assert.ok(/\d/.test(facts[name]), `${name}: ${facts[name]}`);
-  assert.ok((await page.evaluate(() => window.freefloat.events().map((e) => e.text))).some((t) => /^CHECK/.test(t)), "the states are events");
+  const said = await page.evaluate(() => window.freefloat.events().map((e) => e.text));
+  assert.ok(said.some((t) => /^CHECK/.test(t)), `the states are events: ${JSON.stringify(said)}`);
+  const late = await open(s.url, plain); // who comes when it moves sees the check's, too
+  await until(late, () => window.freefloat.events().some((e) => /^CHECK/.test(e.text)) && window.freefloat.events().some((e) => /^contact at right/.test(e.text)), null, 30);
+  await late.close();
   assert.equal(await page.locator("#token").count(), 0, "view only");
   assert.match((await page.evaluate(() => window.freefloat.ask("set threshold 1", "0".repeat(32)))).text, /--control/);
   const first = await page.evaluate(() => window.freefloat.picture());

@@ -329,7 +329,9 @@ await check("an rt run: what ended it comes first; states, events, devices and t
     s.verdict = "fail";
     s.status = "FAULT, FORCE: the contact force is too large (8.03, allowed 8 N)";
     s.safety = {state: "FAULT", cause: "FORCE", text: "the contact force is too large", time_s: 1.744};
-    s.events = [{time_s: -0.468, state: "CHECK"}, {time_s: 0, state: "FLOAT"}, {time_s: 1.744, level: "fault", text: "the contact force is too large (8.03, allowed 8)"}, {time_s: 1.8, state: "FAULT"}];
+    s.events = [{time_s: -0.468, state: "CHECK"}, {time_s: 0, state: "FLOAT"}, {time_s: 1.744, level: "fault", text: "the contact force is too large (8.03, allowed 8)"}, {time_s: 1.8, state: "FAULT"}, ...Array.from({length: 8}, (_x, i) => ({time_s: 2 + i, state: "END"}))];
+    s.satellites.client.passivity = {...s.satellites.client.passivity, max_force_correction_N: 3.6e-15, max_velocity_correction_mps: 0};
+    s.timing = {...s.timing, cycle_mean_ns: 3000, cycle_max_ns: 9000, real_time_factor: 0.3};
     s.devices = {strangers: 0, satellites: {client: {robot: {received: 688, answered: 687, late: 1, lost: 0}, sensor: {received: 679, lost: 2}}}};
     s.real_time = {wake_up_p50_us: 24, wake_up_p99_us: 83, compute_p99_us: 9, input_output_p99_us: 168, missed_cycles: 3, page_faults: 0};
   });
@@ -340,6 +342,12 @@ await check("an rt run: what ended it comes first; states, events, devices and t
   assert.match(await text("events"), /−0\.468\s+CHECK[^]*1\.744\s+the contact force is too large[^]*FAULT/);
   assert.match(await text("devices"), /robot of client\s+688\s+687\s+1\s+0[^]*sensor of client\s+679\s+–\s+–\s+2/);
   assert.match(await page.locator("main").innerText(), /24\.0\sµs median, 99 % below 83\.0\sµs[^]*Missed cycles\s+3/);
+  // a correction of rounding's size is none, and on devices time is theirs
+  assert.match(await page.locator(".facts").first().innerText(), /3\.00\sµs a cycle, 9\.00\sµs maximum$/);
+  assert.doesNotMatch(await page.locator("main").innerText(), /Corrections of/);
+  await page.setViewportSize({width: 360, height: 900});
+  const [whole, seen] = await page.locator("table.events").evaluate((t) => [t.scrollHeight, t.clientHeight]);
+  assert.ok(whole <= seen + 1, `events on a phone: ${seen} px of ${whole} are shown`);
   assert.deepEqual(page.troubles, []);
   await page.close();
 });
@@ -384,11 +392,11 @@ await check("the plain page, of a build without Node, says the same: ended early
   const tab = await context.newPage();
   await tab.goto(`file://${join(samples, "bare.html")}`);
   const text = await tab.locator("#app").innerText();
-  assert.match(text, /Not valid[^]*Ended early: at 2\.044 s: FAULT, FORCE: too large[^]*diverged at 1\.500 s[^]*restitution error\s+–\s+0\.05\s+not judged[^]*front\s+1\.504\s+–\s+0\.02693\s+–\s+14\.8/);
+  assert.match(text, /Not valid[^]*Ended early: at 2\.044 s: FAULT, FORCE: too large[^]*diverged at 1\.500 s[^]*restitution error\s+–\s+0\.05\s+not judged[^]*front\s+1\.504\s+–\s+0\.02693\s+–\s+–\s+14\.8/);
   await tab.close();
 });
 
-await check("compare: distance from the ideal, ties told as ties; an outlier does not set the scale and is marked", async () => {
+await check("compare: distance from the ideal, ties reported as ties; an outlier does not set the scale and is marked", async () => {
   const met = (ratio, error) => [{name: "velocity_error", limit: 0.01, value: error, met: error <= 0.01}, {name: "peak_force_ratio", limit: 1.2, value: ratio, met: ratio <= 1.2}];
   changed("compare", "ties", (runs) => runs.forEach((r, i) => Object.assign(r.summary, {requirements: met([0.7, 1.000000007, 0.999986][i], [1e-7, 0, 2e-9][i]), verdict: "pass"})));
   let page = await open("ties", plain);
@@ -491,12 +499,12 @@ await check("a long run shows every cycle once its log.csv is opened, and refuse
   const bucket = await page.evaluate(() => freefloat.runs[0].bucket);
   assert.ok(bucket > 1);
   writeFileSync(join(profile, "other.csv"), "t [s],x [m]\n0,1\n");
-  await page.locator("input[type=file]").setInputFiles(join(profile, "other.csv"));
+  await page.locator(".raw input[type=file]").setInputFiles(join(profile, "other.csv"));
   await until(page, () => /another run/.test(document.querySelector(".raw [role=status]").textContent));
   const lines = [truth.names.map((n, i) => (i ? n : "t [s]")).join(",")];
   for (let i = 0; i < truth.rows; i++) lines.push(truth.names.map((n) => truth.at(i, n)).join(","));
   writeFileSync(join(profile, "log.csv"), lines.join("\n"));
-  await page.locator("input[type=file]").setInputFiles(join(profile, "log.csv"));
+  await page.locator(".raw input[type=file]").setInputFiles(join(profile, "log.csv"));
   await until(page, () => /Every cycle is drawn/.test(document.querySelector(".raw [role=status]").textContent));
   for (let n = 0; n < 10; n++) {
     const row = Math.floor(random() * truth.rows);
@@ -505,6 +513,58 @@ await check("a long run shows every cycle once its log.csv is opened, and refuse
     names.forEach((name, i) => assert.equal(values[i], Math.fround(truth.at(row, name)), `${name} in row ${row}`));
   }
   assert.deepEqual(page.troubles, []);
+});
+
+await check("dropped files become runs beside the page's: log.mcap, log.csv, a report; what is broken is a line", async () => {
+  const page = await open("run/report", plain);
+  const drop = async (...files) => {
+    const paths = files.map((f) => (f.startsWith("/") ? f : join(samples, f)));
+    await page.locator("header input[type=file]").setInputFiles(paths);
+  };
+  const rows = readFileSync(join(samples, "fused/log.csv"), "utf8").trimEnd().split("\n");
+  const names = rows[0].split(",");
+  writeFileSync(join(profile, "cut.mcap"), readFileSync(join(samples, "fused/log.mcap")).subarray(0, 100_000));
+  writeFileSync(join(profile, "nonsense.mcap"), Buffer.from([0x89, 0x4d, 0x43, 0x41, 0x50, 0x30, 0x0d, 0x0a, 4, 255, 255, 255, 255, 255, 255, 255, 127]));
+  writeFileSync(join(profile, "page.html"), "<!doctype html><script>window.intruder = 1</script><img src=x onerror='window.intruder = 1'>");
+  await drop("fused/log.mcap", "fused/log.csv", "fused/report.html", join(profile, "cut.mcap"), join(profile, "nonsense.mcap"), join(profile, "page.html"));
+  await until(page, () => /added/.test(document.querySelector(".dropped").textContent));
+  const said = await page.locator(".dropped").innerText();
+  assert.match(said, /4 runs added.*nonsense\.mcap: it holds no rows.*page\.html: it is not a report/s);
+  const runs = await page.evaluate(() => freefloat.runs.map((r) => [r.label, r.rows]));
+  assert.deepEqual(runs.slice(1).map(([label]) => label), ["log.mcap", "log.csv", "fused (report.html)", "cut.mcap"]);
+  assert.ok(runs[4][1] > 10 && runs[4][1] < runs[1][1], "of a cut log the whole chunks count");
+  // Both logs are the program's rows, in the same column of the same plot.
+  const at = names.indexOf("client.velocity.z [m/s]");
+  for (let n = 0; n < 20; n++) {
+    const row = Math.floor(random() * (rows.length - 1));
+    const got = await page.evaluate((k) => [1, 2].map((r) => freefloat.runs[r].value("client.velocity.z", k)), row);
+    for (const value of got) assert.equal(value, Math.fround(Number(rows[row + 1].split(",")[at])), `row ${row}`);
+  }
+  await page.locator("#own").selectOption("client.energy.kinetic");
+  const lines = await page.evaluate(() => freefloat.plots.find((p) => p.title === "Any column").lines());
+  assert.equal(new Set(lines).size === 1 && lines[0] === "client.energy.kinetic" && lines.length, 5);
+  // A plot as a file: what would be saved.
+  await page.evaluate(() => {
+    const make = URL.createObjectURL.bind(URL);
+    window.saved = null;
+    URL.createObjectURL = (blob) => ((window.saved = blob), make(blob));
+  });
+  for (const [kind, pattern] of [["csv", /^t \[s\],/], ["svg", /^<svg .*<path /s], ["png", /^.PNG/]]) {
+    await page.evaluate(() => (window.saved = null));
+    await page.locator("select.save").last().selectOption(kind);
+    await until(page, () => window.saved !== null);
+    assert.match(await page.evaluate(async () => new TextDecoder("latin1").decode(await window.saved.arrayBuffer())), pattern, kind);
+  }
+  // Notes stay in the address, as text.
+  await page.locator(".note-form input").fill("<img src=x onerror=alert(1)> here");
+  await page.keyboard.press("Enter");
+  assert.equal(await page.locator(".notes li").count(), 1);
+  await page.reload();
+  await page.waitForSelector("html[data-ready=true]");
+  assert.match(await page.locator(".notes li").innerText(), /<img src=x onerror=alert\(1\)> here/);
+  assert.equal(await page.evaluate(() => window.intruder), undefined);
+  assert.deepEqual(page.troubles.filter((t) => !/Download/.test(t)), []);
+  await page.close();
 });
 
 await check("compare: ranking, one legend, methods hidden everywhere", async () => {
@@ -575,6 +635,9 @@ await check("on a phone and on paper no table is clipped", async () => {
     return [...document.querySelectorAll("table")].filter((t) => t.getBoundingClientRect().right > right + 1).map((t) => t.className);
   });
   assert.deepEqual(over, [], "on paper");
+  // what is said of the results is printed, how to use the page is not, nor a place for notes without any
+  for (const [text, shown] of [["Valid runs first", true], ["Drag to zoom", false], ["Add note", false]]) assert.equal(await page.getByText(text).first().isVisible(), shown, text);
+  assert.equal(await page.getByRole("heading", {name: "Notes"}).isVisible(), false);
   await leave("compared/report");
 });
 

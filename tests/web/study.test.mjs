@@ -60,6 +60,7 @@ await check("every page opens with its verdict; yes and no have two colours, the
   const own = await page.evaluate(() => [window.freefloat.study.maps[0].point, window.freefloat.study.curves[0].point]);
   assert.ok(near(own[0][0], 0.016) && near(own[0][1], 2000) && near(own[1], 0.016), `${own}`);
   assert.match(await page.evaluate(() => document.querySelector(".scale-text").textContent), /The ring is the scenario itself\./);
+  await page.waitForSelector(".map .u-over"); // drawn in a frame of its own
   const ringed = await page.evaluate(async ([x, y]) => {
     const plot = document.querySelector(".map canvas"), map = window.freefloat.study.maps[0];
     const over = document.querySelector(".map .u-over").getBoundingClientRect(), box = plot.getBoundingClientRect(), k = plot.width / box.width;

@@ -19,6 +19,7 @@ for kind in single failed compare hostile long diverged raw tables; do
 done
 scenario=$root/scenarios/deos-client.yaml
 "$freefloat" run "$scenario" --quiet --out "$scratch/run"
+"$freefloat" run "$scenario" --method fused --quiet --log csv,mcap --out "$scratch/fused"
 "$freefloat" compare "$scenario" --methods ideal,direct,tdpa --quiet --log none --out "$scratch/compared"
 "$freefloat" run "$root/scenarios/papers/lange/fig-7.yaml" --method tdpa --quiet --log none --out "$scratch/pair"
 node "$here/report.test.mjs" "$scratch" ${FF_SCREENS:+"$FF_SCREENS"}

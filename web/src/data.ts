@@ -254,7 +254,7 @@ async function inflate(bytes: Uint8Array): Promise<Uint8Array> {
 }
 
 /** Contacts of all satellites in order of start; a pair's, which stands under both, once. */
-function summaryContacts(summary: Summary): Contact[] {
+export function summaryContacts(summary: Summary): Contact[] {
   const all: Contact[] = [];
   const seen = new Set<string>();
   for (const [satellite, s] of Object.entries(summary.satellites ?? {}))
@@ -267,7 +267,8 @@ function summaryContacts(summary: Summary): Contact[] {
   return all.sort((a, b) => a.start_s - b.start_s);
 }
 
-export async function readReport(document: Document): Promise<Report> {
+/** From the blocks of a page: the document's own, or another's. */
+export async function readReport(document: {getElementById(id: string): {textContent: string | null} | null}): Promise<Report> {
   const text = (id: string): string => document.getElementById(id)?.textContent ?? "";
   const raw = JSON.parse(text("ff-data"));
   const runs: Run[] = [];

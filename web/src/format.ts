@@ -56,3 +56,6 @@ export const words = (key: string): string => key.replaceAll("_", " ");
 
 /** What is below a millionth of its limit is rounding, not a result. */
 export const relevant = (value: number | null, limit: number | null | undefined): number | null => (value !== null && typeof limit === "number" && Math.abs(value) < 1e-6 * Math.abs(limit) ? 0 : value);
+
+/** What is rounding beside its scale (at least one unit) is 0. */
+export const plain = (value: number | null | undefined, scale = 1): number | null | undefined => (typeof value === "number" && Math.abs(value) < 1e-12 * Math.max(scale, 1) ? 0 : value);

@@ -5,7 +5,9 @@ import {duration, exact, number, quantity, relevant, sentence, unitText, words} 
 import {Link, type Event, type Hello, type Status} from "./link";
 import {plans} from "./plans";
 import {PlotGroup, type Line, type Panel} from "./plots";
-import {Scene} from "./scene";
+import {Scene, viewPicker} from "./scene";
+import {section} from "./sections";
+import {setTheme} from "./theme";
 import {LiveTable} from "./table";
 import {ending} from "./verdict";
 
@@ -255,7 +257,7 @@ class Page {
       h("span", {}, h("i", {class: "key ghost"}), "robot, its lag drawn ", h("label", {class: "hidden", for: "lag"}, "Factor by which the robot's lag is drawn"), lag),
       h("span", {}, h("i", {class: "key ideal"}), "ideal"),
       h("span", {}, h("i", {class: "key force"}), "force"),
-      h("button", {type: "button", class: "quiet small", click: () => scene.fit()}, "Reset view"),
+      viewPicker(scene),
     );
     this.setScene();
   }
@@ -409,12 +411,14 @@ class Page {
     this.fresh = true;
   }
 
-  /** The recorded run jumped: nothing shown so far counts. */
+  /** Time began anew. The recorded run jumped: nothing shown so far counts. The motion of a run on devices began: events of its check stay. */
   private restart(): void {
     this.table!.clear();
     this.group.contacts = [];
-    this.events = [];
-    this.log.replaceChildren();
+    if (this.hello?.mode === "view") {
+      this.events = [];
+      this.log.replaceChildren();
+    }
     for (const bar of this.bars) bar.peak = 0;
   }
 
@@ -752,16 +756,6 @@ function pick(hello: Hello): {title: string; geometry: Geometry | null; summary:
   const summary = (run?.summary ?? hello.summary ?? null) as Summary | null;
   const title = hello.mode === "view" ? [summary?.scenario ?? folder, run?.label ?? summary?.method].filter(Boolean).join(", ") : hello.title;
   return {title, geometry: (run?.geometry ?? hello.geometry ?? null) as Geometry | null, summary};
-}
-
-function section(title: string, hint: string, ...children: (Node | null)[]): HTMLElement {
-  return h("section", {"aria-label": title}, h("div", {class: "head"}, h("h2", {}, title), hint ? h("p", {class: "hint"}, hint) : null), ...children);
-}
-
-function setTheme(theme: "light" | "dark", page: Page | null): void {
-  document.documentElement.dataset.theme = theme;
-  document.dispatchEvent(new globalThis.Event("ff-theme"));
-  page?.restyle();
 }
 
 const dark = matchMedia("(prefers-color-scheme: dark)");

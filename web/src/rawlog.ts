@@ -3,6 +3,8 @@ import type {Column, Run, Table} from "./data";
 import {number} from "./format";
 import {parseColumn} from "./table";
 
+const MOST_ROWS = 5_000_000; // of one log, so that a page does not take all memory
+
 /** What a point of a long run is in the range that is shown: every cycle, or in which part of it every cycle. */
 export function levelSentence(run: Run, [from, to]: [number, number]): string {
   if (run.whole.some(([a, b]) => a <= from && to <= b)) return "every cycle is drawn in this range.";
@@ -14,7 +16,7 @@ export function levelSentence(run: Run, [from, to]: [number, number]): string {
   return `each point is the smallest or largest of ${run.bucket} cycles${share}. Every cycle stands in log.csv, beside this page (of a log.mcap: freefloat export log.mcap --to csv; of neither: the same run with --log csv).`;
 }
 
-class RawTable implements Table {
+export class RawTable implements Table {
   rows = 0;
   time = new Float64Array(1 << 12);
   readonly values: Float32Array[];
@@ -25,7 +27,7 @@ class RawTable implements Table {
     this.values = columns.map(() => new Float32Array(1 << 12));
   }
 
-  add(cells: string[], from: number[]): void {
+  private room(): void {
     if (this.rows === this.time.length) {
       const wider = <T extends Float32Array | Float64Array>(old: T): T => {
         const a = new (old.constructor as new (n: number) => T)(2 * old.length);
@@ -35,8 +37,19 @@ class RawTable implements Table {
       this.time = wider(this.time);
       for (let i = 0; i < this.values.length; i++) this.values[i] = wider(this.values[i]!);
     }
+  }
+
+  add(cells: string[], from: number[]): void {
+    this.room();
     this.time[this.rows] = Number(cells[0]);
     from.forEach((k, i) => (this.values[i]![this.rows] = cells[k] === "" || cells[k] === undefined ? NaN : Number(cells[k])));
+    this.rows++;
+  }
+
+  addNumbers(time: number, next: () => number): void {
+    this.room();
+    this.time[this.rows] = time;
+    for (const column of this.values) column[this.rows] = next();
     this.rows++;
   }
 
@@ -58,8 +71,9 @@ class RawTable implements Table {
   }
 }
 
-/** The columns of `like` from a log.csv; an Error says in words why it is not this run's. `progress`: part that is read. */
-export async function readLog(file: Blob, like: Table, cycles: number, progress: (part: number) => void): Promise<Table> {
+/** The columns of `like` from a log.csv of so many cycles; an Error says in words why it is not this run's. Both null: whatever columns a log of
+ * any run has. `progress`: part that is read. */
+export async function readLog(file: Blob, like: Table | null, cycles: number | null, progress: (part: number) => void): Promise<RawTable> {
   const reader = file.stream().getReader();
   const decoder = new TextDecoder();
   let rest = "";
@@ -69,12 +83,13 @@ export async function readLog(file: Blob, like: Table, cycles: number, progress:
   const take = (line: string): void => {
     const cells = line.split(",");
     if (table) {
+      if (table.rows >= MOST_ROWS) throw new Error(`it has more than ${MOST_ROWS} rows`);
       table.add(cells, from);
       return;
     }
     const names = cells.map((c) => parseColumn(c));
     if (names[0]?.name !== "t") throw new Error("this is not a log.csv: its first column is not t [s]");
-    const wanted = like.columns.slice(1).map((c) => ({c, at: names.findIndex((n) => n.name === c.name)}));
+    const wanted = (like?.columns ?? names).slice(1).map((c) => ({c, at: names.findIndex((n) => n.name === c.name)}));
     const missing = wanted.find((w) => w.at < 0);
     if (missing) throw new Error(`this is the log of another run: it has no column ${missing.c.name}`);
     from = wanted.map((w) => w.at);
@@ -92,6 +107,7 @@ export async function readLog(file: Blob, like: Table, cycles: number, progress:
   }
   const full = table as RawTable | null;
   if (!full) throw new Error("the file is empty");
-  if (Math.abs(full.rows - cycles) > 1) throw new Error(`this is the log of another run: it has ${full.rows} rows for ${cycles} cycles`);
+  if (full.rows === 0) throw new Error("it has no rows");
+  if (cycles !== null && Math.abs(full.rows - cycles) > 1) throw new Error(`this is the log of another run: it has ${full.rows} rows for ${cycles} cycles`);
   return full.finish();
 }

@@ -1,13 +1,18 @@
 // report.html: verdict, tables, replay, plots.
 import {h, table as htmlTable, type Cell} from "./dom";
 import {filled, isConstant, largest, readReport, satelliteNames, type Contact, type Report, type Run} from "./data";
-import {duration, exact, number, quantity, relevant, seconds, sentence, words} from "./format";
+import {duration, exact, number, plain, quantity, relevant, seconds, sentence, words} from "./format";
 import {colour, histogram, Panel, PlotGroup, swatch, type Line} from "./plots";
 import {emulationPlans, plans, type PlotPlan, type Quantity} from "./plans";
-import {Scene} from "./scene";
+import {dropZone} from "./drop";
+import {Notes} from "./notes";
+import {saver} from "./save";
+import {conduct, decimals, emulationUnit, mark, matrices, percentile, section, squareOf} from "./sections";
+import {Scene, viewPicker} from "./scene";
 import {levelSentence, readLog} from "./rawlog";
 import {StudyPage, type Study} from "./study";
-import {brokenAt, divergedAt, energySentence, isJudged, isReference, isValid, rank, UNITS, verdict} from "./verdict";
+import {header, setTheme} from "./theme";
+import {brokenAt, divergedAt, energySentence, isJudged, isReference, isUnjudged, isValid, rank, UNITS, verdict} from "./verdict";
 
 const LEGEND = 8; // lines of one plot that can still be told apart
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 5, 10];
@@ -31,6 +36,7 @@ class Page {
   private readonly quiet: string[] = [];
 
   private readonly hasSeries: boolean;
+  private notes: Notes | null = null;
 
   constructor(private readonly report: Report) {
     this.hasSeries = report.runs.some((r) => r.table && r.table.rows > 1);
@@ -47,10 +53,12 @@ class Page {
   build(): void {
     const {hasSeries} = this;
     document.title = this.report.title;
+    if (hasSeries) this.notes = new Notes(() => this.group.time, (t) => this.seek(t), () => this.showMarks());
+    const drop = dropZone((runs) => this.add(runs), () => this.current);
     this.app.replaceChildren(
       h("a", {class: "skip", href: "#plots"}, "Skip to the plots"),
-      header(this.report.title, this),
-      h("main", {}, this.verdictSection(), this.compare ? this.ranking() : null, this.details, hasSeries ? this.plots() : null),
+      header(this.report.title, this, drop.button),
+      h("main", {}, drop.said, this.verdictSection(), this.compare ? this.ranking() : null, this.details, hasSeries ? this.plots() : null, this.notes?.element),
       ...(hasSeries ? [this.transport()] : []),
       this.footer(),
     );
@@ -59,7 +67,13 @@ class Page {
     for (const element of this.app.querySelectorAll<HTMLElement>(".scroll"))
       if (element.scrollWidth > element.clientWidth) element.tabIndex = 0;
     if (hasSeries) this.seek(this.firstInterest());
-    document.addEventListener("keydown", (event) => this.key(event));
+    document.onkeydown = (event) => this.key(event);
+  }
+
+  /** More runs beside these: the page is made anew with all of them. */
+  private add(runs: Run[]): void {
+    this.play(false);
+    show({...this.report, runs: [...this.report.runs, ...runs]});
   }
 
   /** The moment worth looking at first: where a requirement broke, else in the first contact. */
@@ -77,7 +91,7 @@ class Page {
       return this.verdictBox(v.judged ? (v.valid ? "good" : "bad") : "calm", v.word, sentence(v.sentence), sentence(energySentence(runs[0]!)), v.when);
     }
     const order = rank(runs);
-    const judged = order.filter((o) => !isReference(o.run));
+    const judged = order.filter((o) => !isReference(o.run) && !isUnjudged(o.run));
     const valid = judged.filter((o) => isValid(o.run));
     const first = order[0]!;
     const ties = first.tied ? order.filter((o) => o.place === first.place) : [first];
@@ -125,7 +139,7 @@ class Page {
     const rows = order.map(({run, used, place, tied}) => [
       {text: run.label, node: this.runLabel(run)},
       place === null ? "–" : `${place}${tied ? " =" : ""}`,
-      isReference(run) ? {text: "reference", className: "soft"} : {text: "", node: mark(isValid(run), isValid(run) ? "valid" : "not valid")},
+      isReference(run) ? {text: "reference", className: "soft"} : isUnjudged(run) ? {text: "not judged", className: "soft"} : {text: "", node: mark(isValid(run), isValid(run) ? "valid" : "not valid")},
       ...names.map((n): Cell => {
         const r = run.summary.requirements?.find((x) => x.name === n);
         const diverged = n === "restitution_error" && r?.value === null && divergedAt(run) !== null;
@@ -134,9 +148,14 @@ class Page {
       }),
       Number.isFinite(used) ? `${used < 1e-6 ? "0" : number(100 * used)} %` : "∞",
       number(worstObserver(run)),
-      duration(run.summary.timing?.cycle_mean_ns),
+      isReference(run) ? "–" : duration(run.summary.timing?.cycle_mean_ns),
     ]);
     return section("Ranking", "Valid runs first, then by the distance from the ideal motion: the largest share of a limit, a force ratio below 1 as far as one above. Runs within a thousandth of a limit share a place (=).", htmlTable("Ranking of the methods", heads, rows, "ranking"));
+  }
+
+  /** The reference is the pale ink line in all plots and tables. */
+  private strokeOf(run: Run): {style: number; pale?: boolean; ink?: boolean} {
+    return isReference(run) ? {style: 0, pale: true, ink: true} : {style: this.styleOf(run)};
   }
 
   private styleOf(run: Run): number {
@@ -146,7 +165,7 @@ class Page {
   private runLabel(run: Run): HTMLElement {
     const button = h("button", {type: "button", class: "chip", "aria-pressed": "true", title: "Show or hide this method in all plots", click: () => {
       button.setAttribute("aria-pressed", String(this.group.toggle(run.label)));
-    }}, swatch({style: this.styleOf(run)}), h("span", {class: "label"}, run.label));
+    }}, swatch(this.strokeOf(run)), h("span", {class: "label"}, run.label));
     return button;
   }
 
@@ -214,8 +233,9 @@ class Page {
     for (const [name, satellite] of Object.entries(s.satellites ?? {})) {
       if (typeof satellite.robot?.max_tracking_error_m === "number") add(`Tracking of ${name}`, `${quantity(satellite.robot.max_tracking_error_m * 1e3, "mm")} maximum`);
       const corrections = satellite.passivity;
-      if (corrections && (corrections.max_force_correction_N || corrections.max_velocity_correction_mps))
-        add(`Corrections of ${name}`, `${quantity(corrections.max_force_correction_N, "N")}, ${quantity(corrections.max_velocity_correction_mps, "m/s")} maximum`);
+      const force = plain(corrections?.max_force_correction_N as number | null | undefined, Math.max(0, ...run.contacts.map((c) => c.peak_force_N ?? 0)));
+      const velocity = plain(corrections?.max_velocity_correction_mps as number | null | undefined);
+      if (force || velocity) add(`Corrections of ${name}`, `${quantity(force, "N")}, ${quantity(velocity, "m/s")} maximum`);
     }
     for (const [name, pair] of Object.entries(s.pairs ?? {})) {
       const e = pair.error_vs_ideal;
@@ -227,7 +247,9 @@ class Page {
       else if (typeof value === "boolean") add(`Emulation, ${key}`, value ? "yes" : "no");
       else if (Array.isArray(value) && !squareOf(value)) add(`Emulation, ${name}`, value.map((v) => number(typeof v === "number" ? v : null)).join(", "));
     }
-    if (s.timing) add("Computing", `${duration(s.timing.cycle_mean_ns)} a cycle, ${duration(s.timing.cycle_max_ns)} maximum${s.timing.real_time_factor ? `; ${number(s.timing.real_time_factor)} × real time` : ""}`);
+    // on devices time is theirs: how much faster it could be says nothing
+    const factor = s.devices ? null : s.timing?.real_time_factor;
+    if (typeof s.timing?.cycle_mean_ns === "number") add("Computing", `${duration(s.timing.cycle_mean_ns)} a cycle, ${duration(s.timing.cycle_max_ns)} maximum${factor ? `; ${number(factor)} × real time` : ""}`);
     return section("Run", "", h("dl", {class: "facts"}, ...facts.flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, value)])));
   }
 
@@ -299,7 +321,7 @@ class Page {
     try {
       this.scene ??= new Scene();
     } catch {
-      s.replaceChildren(...section("Replay", "This browser offers no WebGL; the replay is left out.").childNodes);
+      s.replaceChildren(...section("Replay", "~This browser offers no WebGL; the replay is left out.").childNodes);
       return;
     }
     const scene = this.scene;
@@ -314,7 +336,7 @@ class Page {
       ...(hasGhost ? [h("span", {}, h("i", {class: "key ghost"}), "robot, its lag drawn ", h("label", {class: "hidden", for: "lag"}, "Factor by which the robot's lag is drawn"), lag)] : []),
       h("span", {}, h("i", {class: "key ideal"}), "ideal"),
       h("span", {}, h("i", {class: "key force"}), "force"),
-      h("button", {type: "button", class: "quiet small", click: () => scene.fit()}, "Reset view"),
+      viewPicker(scene),
     );
   }
 
@@ -345,7 +367,10 @@ class Page {
     const legend = this.compare
       ? h("div", {class: "legend", role: "group", "aria-label": "Methods"}, ...withTable.filter((r) => !isReference(r)).map((r) => this.runLabel(r)), h("span", {class: "chip"}, swatch({style: 0, ink: true, pale: true}), h("span", {class: "label"}, "ideal")))
       : null;
-    const s = section("Plots", "Drag to zoom, shift and drag to pan, double-click to show all, click to move the replay. Contacts are shaded.", ...(legend ? [legend] : []), ...grids);
+    const own = this.ownPlot(withTable);
+    if (own) grids.push(h("div", {class: "grid"}, own));
+    for (const panel of this.group.panels) panel.element.querySelector("figcaption")!.append(saver(panel));
+    const s = section("Plots", "~Drag to zoom, shift and drag to pan, double-click to show all, click to move the replay. Contacts are shaded.", ...(legend ? [legend] : []), ...grids);
     if (this.quiet.length) s.append(h("p", {class: "soft"}, `Zero throughout, or below a millionth of the limit, not drawn: ${this.quiet.join(", ").toLowerCase()}.`));
     const thinned = withTable.filter((r) => r.bucket > 1);
     if (thinned.length) s.append(...thinned.map((r) => this.openLog(r)));
@@ -381,6 +406,19 @@ class Page {
     this.group.onRange = (range) => (others(range), say());
     say();
     return h("p", {class: "raw"}, level, button, " ", input, said);
+  }
+
+  /** Any column of any run. */
+  private ownPlot(runs: Run[]): HTMLElement | null {
+    const names = [...new Set(runs.flatMap((r) => r.table!.columns.slice(1).map((c) => c.name)))];
+    if (!names.length) return null;
+    const lines = (name: string): Line[] => runs.filter((r) => filled(r.table!, name)).map((r) => ({label: r.label, table: r.table!, column: name, style: this.compare ? this.styleOf(r) : 0, group: this.compare ? r.label : undefined}));
+    const start = names.find((n) => lines(n).length > 0 && !runs.every((r) => isConstant(r.table!.column(n) ?? []))) ?? names[0]!;
+    const panel = this.group.add({title: "Any column", unit: runs[0]!.table!.unit(start), lines: lines(start)});
+    const select = h("select", {id: "own", "aria-label": "Column shown in this plot", change: () => panel.setLines(lines(select.value), runs.find((r) => r.table!.column(select.value))?.table!.unit(select.value) ?? "")},
+      ...names.map((n) => h("option", {value: n, selected: n === start}, n)));
+    panel.element.querySelector("figcaption")!.append(select);
+    return panel.element;
   }
 
   private plot(plan: PlotPlan, runs: Run[], prefix: string): HTMLElement[] | null {
@@ -423,7 +461,7 @@ class Page {
       const out: Line[] = [];
       const withReference = (plan.referenceName === "ideal" || plan.referenceName === "direct") && q.reference ? runs.find((r) => filled(r.table!, q.reference)) : undefined;
       if (withReference) out.push({label: plan.referenceName!, table: withReference.table!, column: q.reference!, style: 0, pale: true, ink: true});
-      for (const r of runs) if (filled(r.table!, q.column) && !(withReference && isReference(r))) out.push({label: r.label, table: r.table!, column: q.column, style: this.styleOf(r), group: r.label, outlier: !isValid(r)});
+      for (const r of runs) if (filled(r.table!, q.column) && !(withReference && isReference(r))) out.push({label: r.label, table: r.table!, column: q.column, ...this.strokeOf(r), group: r.label, outlier: !isValid(r)});
       return out;
     };
     // First the quantity in which the runs that count differ most from each other; where they do not, the one that moves most.
@@ -479,6 +517,10 @@ class Page {
       const i = h("i", {});
       i.style.left = `${(100 * (c.start_s - this.start)) / this.duration}%`;
       i.style.width = `${(100 * ((c.end_s ?? this.start + this.duration) - c.start_s)) / this.duration}%`;
+      return i;
+    }), ...(this.notes?.times ?? []).map((t) => {
+      const i = h("i", {class: "note-mark"});
+      i.style.left = `${(100 * (t - this.start)) / this.duration}%`;
       return i;
     }));
   }
@@ -594,101 +636,6 @@ class Page {
   }
 }
 
-function section(title: string, hint: string, ...children: Node[]): HTMLElement {
-  return h("section", {"aria-label": title}, h("div", {class: "head"}, h("h2", {}, title), hint ? h("p", {class: "hint"}, hint) : null), ...children);
-}
-
-/** Rows of a matrix that stands as one list, row by row; 0: it is not one. */
-function squareOf(value: unknown[]): number {
-  const n = Math.round(Math.sqrt(value.length));
-  return n >= 3 && n * n === value.length && value.every((v) => typeof v === "number" || v === null) ? n : 0;
-}
-
-/** Matrices of the summary, as such. */
-function matrices(run: Run): HTMLElement[] {
-  return Object.entries((run.summary.emulation as Record<string, unknown> | undefined) ?? {}).flatMap(([key, value]) => {
-    const n = Array.isArray(value) ? squareOf(value) : 0;
-    if (!n) return [];
-    const list = value as (number | null)[];
-    const rows = Array.from({length: n}, (_r, i) => [String(i + 1), ...list.slice(i * n, (i + 1) * n).map((v) => number(v))]);
-    return [section(`Emulation, ${words(key)}`, "", htmlTable(sentence(words(key)), ["", ...rows.map((_r, i) => `#${i + 1}`)], rows, "matrix"))];
-  });
-}
-
-/** What happened in the run beside its motion: states, trips, orders, devices, clocks and timing of a run on devices. */
-function conduct(run: Run): HTMLElement[] {
-  const s = run.summary;
-  const out: HTMLElement[] = [];
-  if (s.events?.length) {
-    const rows = s.events.map((e): (string | Cell)[] => [
-      e.time_s.toFixed(3).replace("-", "−"),
-      e.state ? {text: e.state, className: "state"} : "",
-      e.text ? {text: e.text, className: e.level === "fault" ? "over" : ""} : "",
-    ]);
-    out.push(section("Events", s.safety ? `It ended in the state ${s.safety.state}: ${s.safety.text}.` : "", htmlTable("Events", ["#Time (s)", "State", "Event"], rows, "events")));
-  }
-  const counters = Object.entries(s.devices?.satellites ?? {}).flatMap(([name, devices]) => Object.entries(devices).map(([device, c]) => ({name, device, c})));
-  if (counters.length) {
-    const keys = [...new Set(counters.flatMap(({c}) => Object.keys(c)))].filter((k) => counters.some(({c}) => c[k]));
-    const rows = counters.map(({name, device, c}): (string | Cell)[] => [`${device} of ${name}`, ...keys.map((k) => (c[k] === undefined ? "–" : String(c[k])))]);
-    out.push(section("Devices", s.devices?.strangers ? `${s.devices.strangers} packets came from elsewhere and were ignored.` : "Packets, as this side counted them.", htmlTable("Devices", ["Device", ...keys.map((k) => `#${sentence(words(k))}`)], rows, "devices")));
-  }
-  const facts: [string, string][] = [];
-  const add = (key: string, value: string): void => void (value !== "–" && facts.push([key, value]));
-  const us = (key: string): string => (typeof s.real_time?.[key] === "number" ? duration(1e3 * s.real_time[key]!) : "–");
-  if (s.real_time) {
-    add("Wake-up", `${us("wake_up_p50_us")} median, 99 % below ${us("wake_up_p99_us")}`);
-    add("Computing, 99 % below", us("compute_p99_us"));
-    add("Input and output, 99 % below", us("input_output_p99_us"));
-    add("Missed cycles", String(s.real_time.missed_cycles ?? 0));
-    add("Page faults", String(s.real_time.page_faults ?? 0));
-  }
-  for (const [name, c] of Object.entries(s.clocks ?? {})) {
-    if (typeof c.drift_ppm === "number") add(`Controller's clock, ${name}`, `${number(c.drift_ppm)}\u00a0ppm; arrivals ${duration(1e9 * (c.residual_rms_s ?? 0))} rms about it, maximum ${duration(1e9 * (c.residual_max_s ?? 0))}`);
-    if (typeof c.sensor_hz === "number") add(`Sensor, ${name}`, `${number(c.sensor_hz, 6)}\u00a0Hz; ${duration(1e9 * (c.sensor_residual_rms_s ?? 0))} rms`);
-  }
-  if (facts.length) out.push(section("Timing", "", h("dl", {class: "facts"}, ...facts.flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, value)]))));
-  return out;
-}
-
-const decimals = (value: number | null): string => (value === null ? "–" : value.toFixed(3).replace("-", "−"));
-
-/** "pose_error_rad" -> ["pose error", "rad"]. */
-function emulationUnit(key: string): [string, string] {
-  const cut = key.lastIndexOf("_");
-  return cut < 0 ? [key, ""] : [words(key.slice(0, cut)), key.slice(cut + 1)];
-}
-
-function mark(good: boolean, text: string): HTMLElement {
-  return h("span", {class: `mark ${good ? "good" : "bad"}`}, h("span", {"aria-hidden": "true"}, good ? "✓ " : "✕ "), text);
-}
-
-/** Upper edge of the bin in which the share of all counts is reached. */
-function percentile(g: {start: number; per_decade: number; count: number[]}, share: number): number {
-  const total = g.count.reduce((a, b) => a + b, 0);
-  let sum = 0;
-  for (let i = 0; i < g.count.length; i++) {
-    sum += g.count[i]!;
-    if (sum >= share * total) return g.start * 10 ** ((i + 1) / g.per_decade);
-  }
-  return NaN;
-}
-
-function header(title: string, page: Themed): HTMLElement {
-  const toggle = h("button", {type: "button", class: "quiet", click: () => setTheme(document.documentElement.dataset.theme === "dark" ? "light" : "dark", page)});
-  const label = (): void => {
-    toggle.textContent = document.documentElement.dataset.theme === "dark" ? "Light" : "Dark";
-    toggle.setAttribute("aria-label", `Switch to the ${toggle.textContent!.toLowerCase()} theme`);
-  };
-  document.addEventListener("ff-theme", label);
-  label();
-  return h("header", {class: "top"}, h("span", {class: "brand"}, "freefloat"), h("h1", {}, title), h("div", {class: "tools"}, h("button", {type: "button", class: "quiet", click: () => window.print()}, "Print"), toggle));
-}
-
-interface Themed {
-  restyle(): void;
-}
-
 /** Maps and curves of a campaign or an analysis. */
 function showStudy(raw: {title: string; generator: string; study: Study}): StudyPage {
   const page = new StudyPage(document.getElementById("app")!, raw.title, raw.generator, raw.study);
@@ -708,10 +655,11 @@ function showStudy(raw: {title: string; generator: string; study: Study}): Study
   return page;
 }
 
-function setTheme(theme: "light" | "dark", page: Themed | null, tell = true): void {
-  document.documentElement.dataset.theme = theme;
-  if (tell) document.dispatchEvent(new Event("ff-theme"));
-  page?.restyle();
+let shown: Page | null = null;
+function show(report: Report): void {
+  shown = new Page(report);
+  shown.build();
+  (window as unknown as {freefloat: unknown}).freefloat = shown.hook();
 }
 
 async function main(): Promise<void> {
@@ -727,12 +675,10 @@ async function main(): Promise<void> {
     return;
   }
   const report = await readReport(document);
-  const page = new Page(report);
-  page.build();
-  dark.addEventListener("change", () => setTheme(dark.matches ? "dark" : "light", page));
-  window.addEventListener("beforeprint", () => page.beforePrint());
-  window.addEventListener("afterprint", () => page.afterPrint());
-  (window as unknown as {freefloat: unknown}).freefloat = page.hook();
+  show(report);
+  dark.addEventListener("change", () => setTheme(dark.matches ? "dark" : "light", shown));
+  window.addEventListener("beforeprint", () => shown?.beforePrint());
+  window.addEventListener("afterprint", () => shown?.afterPrint());
   performance.mark("ff-ready");
   document.documentElement.dataset.ready = "true";
 }

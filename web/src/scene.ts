@@ -2,21 +2,13 @@
 import {
   AmbientLight, ArrowHelper, BoxGeometry, BufferAttribute, BufferGeometry, Color, ConeGeometry, DirectionalLight, DoubleSide, EdgesGeometry,
   GridHelper, Group, Line, LineBasicMaterial, LineDashedMaterial, LineSegments, Matrix4, Mesh, MeshBasicMaterial, MeshLambertMaterial,
-  PerspectiveCamera, PlaneGeometry, Quaternion, Scene as World, SphereGeometry, Vector3, WebGLRenderer, type Material, type Object3D,
+  PerspectiveCamera, PlaneGeometry, Quaternion, Scene as World, SphereGeometry, Vector3, WebGLRenderer, type Material,
 } from "three";
 import {OrbitControls} from "three/examples/jsm/controls/OrbitControls.js";
 import {h} from "./dom";
 import {colour} from "./plots";
-import {fromBase64, quaternionNames, rowAt, sample, vectorNames, type Geometry, type GeometryArm, type GeometryContact, type GeometryPose, type GeometrySatellite, type Table} from "./data";
-
-/** A servicer's arm: joints as balls, links as strokes between them, the gripper as a small cross. */
-interface Arm {
-  info: GeometryArm;
-  group: Group;
-  joints: Mesh[];
-  strokes: LineSegments;
-  gripper: Group;
-}
+import {quaternionNames, rowAt, sample, vectorNames, type Geometry, type GeometryContact, type GeometrySatellite, type Table} from "./data";
+import {cuboid, dispose, fillPath, makeArm, makeProbe, makeSatellite, meshOf, placeArm, principal, vector, type Arm} from "./parts";
 
 interface Body {
   name: string;
@@ -25,6 +17,11 @@ interface Body {
   ideal: Group | null;
   trail: Line;
   size: number;
+  /** Where it starts, how far it is drawn from there, and its bus: half widths and attitude in the body frame. */
+  start: Vector3;
+  shift: Vector3;
+  half: Vector3;
+  turn: Quaternion;
   measured: ArrowHelper;
   corrected: ArrowHelper;
   label: HTMLElement;
@@ -32,57 +29,57 @@ interface Body {
   points: {contact: string; point: Vector3}[];
 }
 
-/** Principal axes of a symmetric matrix [xx, yy, zz, xy, xz, yz] by Jacobi rotations: moments and columns. */
-export function principal(j: number[]): {moments: number[]; axes: number[][]} {
-  const a = [[j[0]!, j[3]!, j[4]!], [j[3]!, j[1]!, j[5]!], [j[4]!, j[5]!, j[2]!]];
-  const v = [[1, 0, 0], [0, 1, 0], [0, 0, 1]];
-  for (let sweep = 0; sweep < 30; sweep++) {
-    for (const [p, q] of [[0, 1], [0, 2], [1, 2]] as const) {
-      if (Math.abs(a[p]![q]!) < 1e-14 * (Math.abs(a[p]![p]!) + Math.abs(a[q]![q]!))) continue;
-      const theta = 0.5 * Math.atan2(2 * a[p]![q]!, a[q]![q]! - a[p]![p]!);
-      const c = Math.cos(theta);
-      const s = Math.sin(theta);
-      for (let k = 0; k < 3; k++) {
-        const x = a[k]![p]!;
-        const y = a[k]![q]!;
-        a[k]![p] = c * x - s * y;
-        a[k]![q] = s * x + c * y;
-      }
-      for (let k = 0; k < 3; k++) {
-        const x = a[p]![k]!;
-        const y = a[q]![k]!;
-        a[p]![k] = c * x - s * y;
-        a[q]![k] = s * x + c * y;
-        const u = v[k]![p]!;
-        const w = v[k]![q]!;
-        v[k]![p] = c * u - s * w;
-        v[k]![q] = s * u + c * w;
-      }
-    }
-  }
-  return {moments: [a[0]![0]!, a[1]![1]!, a[2]![2]!], axes: v};
-}
-
-/** Edges of the solid cuboid with this mass and these principal moments. */
-export function cuboid(mass: number, moments: number[]): [number, number, number] {
-  const [x, y, z] = moments as [number, number, number];
-  const edge = (sum: number): number => Math.max(0.02, Math.sqrt(Math.max(0, (6 / mass) * sum)));
-  return [edge(y + z - x), edge(x + z - y), edge(x + y - z)];
-}
-
 /** Robots that are commanded a relative motion stand elsewhere; what they show in the inertial frame has columns of its own. */
 const robotOf = (table: Table, name: string): string => (table.column(`${name}.inertial.position.x`) ? `${name}.inertial` : `${name}.robot`);
-const vector = (v: readonly number[] | undefined): Vector3 => new Vector3(v?.[0] ?? 0, v?.[1] ?? 0, v?.[2] ?? 0);
+
+export const VIEWS = ["overview", "contact", "follow", "robot"] as const;
+export type View = (typeof VIEWS)[number];
+
+/** Where the camera stands, as a list beside the legend. */
+export function viewPicker(scene: Scene): HTMLElement {
+  const select = h("select", {id: "view", "aria-label": "Camera", change: () => scene.setView(select.value as View)}, ...VIEWS.map((v) => h("option", {value: v}, v)));
+  const reset = h("button", {type: "button", class: "quiet small", click: () => {
+    select.value = "overview";
+    scene.fit();
+  }}, "Reset view");
+  return h("span", {class: "views"}, select, reset);
+}
+
+/** One WebGL context that draws for several scenes: each shows its picture on a canvas of its own. */
+export class Painter {
+  private readonly renderer = new WebGLRenderer({antialias: true, alpha: true});
+  /** Pixels of the picture for one of the page; lowered where drawing is slow. */
+  ratio = Math.min(2, devicePixelRatio);
+
+  paint(canvas: HTMLCanvasElement, world: World, camera: PerspectiveCamera, width: number, height: number): void {
+    const w = Math.max(1, Math.round(width * this.ratio));
+    const h = Math.max(1, Math.round(height * this.ratio));
+    if (canvas.width !== w || canvas.height !== h) {
+      canvas.width = w;
+      canvas.height = h;
+    }
+    const size = this.renderer.domElement;
+    if (size.width < w || size.height < h) this.renderer.setSize(Math.max(size.width, w), Math.max(size.height, h), false);
+    this.renderer.setViewport(0, 0, w, h);
+    this.renderer.setScissor(0, 0, w, h);
+    this.renderer.setScissorTest(true);
+    this.renderer.setClearColor(new Color(colour("scene")), 1);
+    this.renderer.render(world, camera);
+    canvas.getContext("2d")!.drawImage(size, 0, size.height - h, w, h, 0, 0, w, h);
+  }
+}
 
 export class Scene {
   readonly element = h("div", {class: "scene", tabindex: 0, role: "img", "aria-label": "Three-dimensional replay. Shift and arrow keys turn the view, plus and minus zoom, zero shows all."});
   lag = 1;
-  private readonly renderer: WebGLRenderer;
+  private readonly renderer: WebGLRenderer | null;
+  private readonly canvas: HTMLCanvasElement;
   private readonly world = new World();
   private readonly camera = new PerspectiveCamera(32, 1, 0.01, 1000);
   private readonly controls: OrbitControls;
   private readonly labels = h("div", {class: "labels", "aria-hidden": "true"});
   private bodies: Body[] = [];
+  private walls: {label: HTMLElement; at: Vector3}[] = [];
   private table: Table | null = null;
   private content = new Group();
   private time = 0;
@@ -95,17 +92,31 @@ export class Scene {
   private following = true;
   frames = 0;
 
-  constructor() {
-    this.renderer = new WebGLRenderer({antialias: true, alpha: true, preserveDrawingBuffer: true});
-    this.renderer.setPixelRatio(Math.min(2, devicePixelRatio));
-    this.element.append(this.renderer.domElement, this.labels);
+  /** Motion about the start is drawn so many times larger. */
+  stretch = 1;
+  /** Colour of the satellites, by the palette's index; null: each its own. */
+  style: number | null = null;
+  /** Where the view stands and how much it shows, instead of what the run itself needs: of scenes that are compared. */
+  frame: {centre: Vector3; extent: number} | null = null;
+  /** The user has turned the view. */
+  onTurn: (scene: Scene) => void = () => {};
+
+  /** painter: draws it together with others; null: by a context of its own. */
+  constructor(private readonly painter: Painter | null = null) {
+    this.renderer = painter ? null : new WebGLRenderer({antialias: true, alpha: true, preserveDrawingBuffer: true});
+    this.renderer?.setPixelRatio(Math.min(2, devicePixelRatio));
+    this.canvas = this.renderer?.domElement ?? h("canvas");
+    this.element.append(this.canvas, this.labels);
     this.camera.up.set(0, 0, 1);
-    this.controls = new OrbitControls(this.camera, this.renderer.domElement);
+    this.controls = new OrbitControls(this.camera, this.canvas);
     this.controls.enableZoom = true;
-    this.controls.addEventListener("change", () => this.ask());
+    this.controls.addEventListener("change", () => {
+      this.ask();
+      this.onTurn(this);
+    });
     this.controls.addEventListener("start", () => (this.following = false));
     // The wheel scrolls the page unless control is held.
-    this.renderer.domElement.addEventListener("wheel", (event) => {
+    this.canvas.addEventListener("wheel", (event) => {
       if (!event.ctrlKey) event.stopImmediatePropagation();
     }, {capture: true});
     const sun = new DirectionalLight(0xffffff, 2.2);
@@ -156,6 +167,7 @@ export class Scene {
     this.content.clear();
     this.labels.replaceChildren();
     this.bodies = [];
+    this.walls = [];
     const low = new Vector3(Infinity, Infinity, Infinity);
     const high = low.clone().negate();
     let largestSize = 0;
@@ -168,9 +180,7 @@ export class Scene {
       this.bodies.push(body);
       largestSize = Math.max(largestSize, body.size);
       for (let i = 0; i < table.rows; i++) {
-        const x = columns[0]![i]!;
-        const y = columns[1]![i]!;
-        const z = columns[2]![i]!;
+        const [x, y, z] = [0, 1, 2].map((k) => columns[k]![0]! + this.stretch * (columns[k]![i]! - columns[k]![0]!)) as [number, number, number];
         if (!Number.isFinite(x + y + z)) continue;
         low.set(Math.min(low.x, x), Math.min(low.y, y), Math.min(low.z, z));
         high.set(Math.max(high.x, x), Math.max(high.y, y), Math.max(high.z, z));
@@ -182,8 +192,15 @@ export class Scene {
     if (this.bodies.length === 0) return;
     this.centre.addVectors(low, high).multiplyScalar(0.5);
     // A growing table needs room beforehand: for the motion to come and for the arrows.
-    this.extent = Math.max(high.distanceTo(low), 0) + (table.capacity ? 2 : 1.5) * largestSize;
-    for (const contact of geometry?.contacts ?? []) this.makeContact(contact);
+    this.extent = Math.max(high.distanceTo(low), 0) + (table.capacity ? 2.4 : 2.1) * largestSize;
+    if (this.frame) {
+      this.centre.copy(this.frame.centre);
+      this.extent = this.frame.extent;
+    }
+    for (const contact of geometry?.contacts ?? []) {
+      this.part(contact);
+      this.makeContact(contact);
+    }
     const grid = new GridHelper(this.extent * 3, 24, colour("grid"), colour("grid"));
     grid.rotateX(Math.PI / 2);
     grid.position.set(this.centre.x, this.centre.y, low.z - largestSize * 0.95);
@@ -211,7 +228,7 @@ export class Scene {
         return;
       }
       const path = body.trail.geometry.getAttribute("position") as BufferAttribute;
-      fillPath(path.array as Float32Array, table.rows, columns);
+      fillPath(path.array as Float32Array, table.rows, columns, this.stretch);
       path.needsUpdate = true;
       const f = vectorNames(`${body.name}.force_measured`).map((c) => table.column(c)?.[last] ?? 0);
       this.forceMax = Math.max(this.forceMax, Math.hypot(f[0]!, f[1]!, f[2]!) || 0);
@@ -245,6 +262,7 @@ export class Scene {
       for (let i = 0; i < table.rows; i++)
         far = Math.max(far, Math.hypot(a[0]![i]! - b[0]![i]!, a[1]![i]! - b[1]![i]!, a[2]![i]! - b[2]![i]!) || 0);
     }
+    far *= this.stretch;
     if (!(far > 0) || far > 0.05 * size) return 1;
     const wanted = (0.12 * size) / far;
     return [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].filter((k) => k <= wanted).pop() ?? 1;
@@ -268,6 +286,10 @@ export class Scene {
       const far = out.indexOf(Math.max(...out));
       push.setComponent(far, -Math.sign(at[far]!) * Math.max(0, (0.5 - out[far]!) * [a, b, c][far]!)).applyQuaternion(turn);
     }
+    // The panels stand along the axis that is farthest from every contact's normal.
+    const normals = contacts.filter((k) => (k.body === name || k.against === name) && k.normal).map((k) => vector(k.normal).normalize().applyQuaternion(turn.clone().invert()));
+    const meets = (k: number): number => Math.max(0, ...normals.map((n) => Math.abs(n.getComponent(k))));
+    const wing = [1, 2, 0].reduce((best, k) => (meets(k) < meets(best) - 0.05 ? k : best));
     const mesh = meshOf(info);
     const box = mesh ?? new BoxGeometry(a, b, c);
     const edges = new EdgesGeometry(box, mesh ? 25 : 1);
@@ -281,9 +303,11 @@ export class Scene {
       const inner = new Group();
       inner.quaternion.copy(turn);
       if (!mesh) inner.position.copy(push);
-      if (solid) {
-        inner.add(new Mesh(box, new MeshLambertMaterial({color: colour("body"), transparent: true, opacity: 0.92, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1})));
+      if (solid && mesh) {
+        inner.add(new Mesh(box, new MeshLambertMaterial({color: colour("body"), polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1})));
         inner.add(new LineSegments(edges, new LineBasicMaterial({color: colour("ink"), transparent: true, opacity: 0.55})));
+      } else if (solid) {
+        inner.add(makeSatellite([a, b, c], wing, `line-${(this.style ?? index) % 8}`));
       } else {
         const line = style === "soft" ? new LineDashedMaterial({color: colour(style), dashSize: size / 24, gapSize: size / 30}) : new LineBasicMaterial({color: colour(style)});
         const wires = new LineSegments(edges, line);
@@ -295,12 +319,14 @@ export class Scene {
       return group;
     };
     const group = shell(true, "");
-    // Body axes as short strokes, and a solar panel's worth of orientation: one face marked.
     if (mesh) group.userData.mesh = true;
-    const mark = new Mesh(new PlaneGeometry(b * 0.55, c * 0.55), new MeshBasicMaterial({color: colour(`line-${index % 8}`), side: DoubleSide, transparent: true, opacity: 0.85}));
-    mark.rotation.set(0, Math.PI / 2, 0);
-    mark.position.set(a * 0.502, 0, 0);
-    if (!mesh) (group.children[0] as Group).add(mark);
+    const faces: [number, number, number] = [a, b, c];
+    for (const k of contacts)
+      if (k.body === name && k.kind !== "grasp" && !info?.arm) {
+        const probe = makeProbe(faces, vector(k.point).applyQuaternion(turn.clone().invert()), size);
+        probe.quaternion.copy(turn);
+        group.add(probe);
+      }
     const dot = new SphereGeometry(size * 0.02, 12, 8);
     for (const [point, r] of Object.entries(info?.points ?? {})) {
       if (point === "com") continue;
@@ -311,10 +337,10 @@ export class Scene {
     const ghost = table.column(`${robotOf(table, name)}.position.x`) ? shell(false, "ghost") : null;
     const ideal = table.column(`${name}.ideal.position.x`) ? shell(false, "soft") : null;
     const path = new Float32Array(3 * (table.capacity ?? table.rows));
-    fillPath(path, table.rows, position);
+    fillPath(path, table.rows, position, this.stretch);
     const trailGeometry = new BufferGeometry();
     trailGeometry.setAttribute("position", new BufferAttribute(path, 3));
-    const trail = new Line(trailGeometry, new LineBasicMaterial({color: colour(`line-${index % 8}`), depthTest: false, transparent: true}));
+    const trail = new Line(trailGeometry, new LineBasicMaterial({color: colour(`line-${(this.style ?? index) % 8}`), depthTest: false, transparent: true}));
     trail.frustumCulled = false;
     trail.renderOrder = 2;
     const arrow = (name: string): ArrowHelper => {
@@ -333,7 +359,7 @@ export class Scene {
     const label = h("span", {class: "label3"}, name);
     this.labels.append(label);
     return {
-      name, group, ghost, ideal, trail, size, label, arm,
+      name, group, ghost, ideal, trail, size, label, arm, start: vector(position.map((c) => c[0]!)), shift: new Vector3(), half: vector([a / 2, b / 2, c / 2]), turn,
       measured: arrow("pale-force"), corrected: arrow("force"),
       points: contacts.filter((k) => k.body === name).map((k) => ({contact: k.name, point: vector(k.point)})),
     };
@@ -356,10 +382,13 @@ export class Scene {
       group.quaternion.setFromUnitVectors(new Vector3(0, 0, 1), normal);
       const at = vector(contact.at);
       if (contact.kind === "wall") {
-        // The plane is endless; it is drawn around the motion, on the plane through `at`.
+        // The plane is endless; it is drawn around the motion, and where the satellite's face or probe meets it when its point does.
         const foot = this.centre.clone();
-        foot.addScaledVector(normal, at.clone().sub(foot).dot(normal));
+        foot.addScaledVector(normal, this.wallAt(contact, normal, at) - foot.dot(normal));
         group.position.copy(foot);
+        const name = h("span", {class: "label3 wall-label"}, contact.name);
+        this.labels.append(name);
+        this.walls.push({label: name, at: foot.clone().add((Math.abs(normal.z) > 0.8 ? new Vector3(0.5 * size, 0, 0) : new Vector3(0, 0, 0.5 * size)).projectOnPlane(normal))});
       } else {
         group.position.copy(at);
       }
@@ -381,15 +410,100 @@ export class Scene {
     }
   }
 
+  /** Two satellites whose motion is drawn larger start as much farther apart, so that they touch when they do. */
+  private part(contact: GeometryContact): void {
+    const body = this.bodies.find((b) => b.name === contact.body);
+    const against = this.bodies.find((b) => b.name === contact.against);
+    if (!body || !against || !this.table || contact.kind !== "pair" || !contact.normal || body.shift.lengthSq() > 0) return;
+    const turned = ([body, against] as const).map((b) => {
+      const q = sample(this.table!, quaternionNames(`${b.name}.attitude`), this.table!.time[0]!) ?? [1, 0, 0, 0];
+      return new Quaternion(q[1], q[2], q[3], q[0]);
+    });
+    const normal = vector(contact.normal).normalize().applyQuaternion(turned[1]!);
+    const at = vector(contact.at).applyQuaternion(turned[1]!).add(against.start);
+    const gap = vector(contact.point).applyQuaternion(turned[0]!).add(body.start).sub(at).dot(normal);
+    body.shift.copy(normal).multiplyScalar((this.stretch - 1) * gap);
+    body.trail.position.copy(body.shift);
+  }
+
+  /** How much larger motions should be drawn so that the first satellite moves by about its own size: a round factor. */
+  suggest(table: Table, geometry: Geometry | null, satellites: string[]): number {
+    const info = geometry?.satellites[0];
+    const columns = vectorNames(`${satellites[0]}.position`).map((c) => table.column(c));
+    if (!info?.mass_kg || columns.some((c) => !c)) return 1;
+    const size = Math.max(...cuboid(info.mass_kg, principal(info.inertia_kgm2 ?? [1, 1, 1, 0, 0, 0]).moments));
+    let far = 0;
+    for (let i = 0; i < table.rows; i++) far = Math.max(far, Math.hypot(...columns.map((c) => c![i]! - c![0]!)) || 0);
+    return [1, 2, 5, 10, 20, 50].filter((k) => k * far <= 1.3 * size).pop() ?? 1;
+  }
+
+  /** Where a wall stands along its normal: as far from what touches it, drawn larger, as it really is. */
+  private wallAt(contact: GeometryContact, normal: Vector3, at: Vector3): number {
+    const body = this.bodies.find((b) => b.name === contact.body) ?? this.bodies[0];
+    if (!body || !this.table) return at.dot(normal);
+    const q = sample(this.table, quaternionNames(`${body.name}.attitude`), this.table.time[0]!) ?? [1, 0, 0, 0];
+    const turned = new Quaternion(q[1], q[2], q[3], q[0]);
+    const point = vector(contact.point).applyQuaternion(turned);
+    const axes = normal.clone().applyQuaternion(turned.clone().multiply(body.turn).invert());
+    const bus = body.group.userData.mesh ? 0 : body.half.x * Math.abs(axes.x) + body.half.y * Math.abs(axes.y) + body.half.z * Math.abs(axes.z);
+    const reach = Math.max(bus, -point.dot(normal));
+    const gap = body.start.clone().add(point).sub(at).dot(normal);
+    return body.start.dot(normal) - reach - this.stretch * gap;
+  }
+
   fit(): void {
+    this.goal = "overview";
     this.following = true;
-    const distance = (this.extent * 0.55) / Math.tan((this.camera.fov * Math.PI) / 360) / Math.min(1, this.camera.aspect * 0.85);
+    const distance = (this.extent * (this.painter ? 0.4 : 0.5)) / Math.tan((this.camera.fov * Math.PI) / 360) / Math.min(1, this.camera.aspect * 0.85);
     this.camera.position.copy(this.centre).add(new Vector3(0.75, -1.15, 0.62).normalize().multiplyScalar(distance));
     this.camera.near = distance / 200;
     this.camera.far = distance * 20;
     this.camera.updateProjectionMatrix();
     this.controls.target.copy(this.centre);
     this.controls.update();
+    this.ask();
+  }
+
+  private goal: View = "overview";
+  /** A place for the camera; `follow` and `robot` go with the satellite from now on. */
+  setView(view: View): void {
+    this.goal = view;
+    if (view === "overview") return this.fit();
+    const body = this.bodies[0];
+    if (!body) return;
+    const touched = body.points[0]?.point.clone().applyQuaternion(body.group.quaternion).add(body.group.position);
+    const at = view === "contact" && touched ? touched : view === "robot" && body.ghost ? body.ghost.position : body.group.position;
+    const away = new Vector3(0.75, -1.15, 0.45).normalize().multiplyScalar((view === "contact" ? 1.3 : 2.6) * body.size / Math.tan((this.camera.fov * Math.PI) / 360) / 2);
+    this.following = false;
+    this.controls.target.copy(at);
+    this.camera.position.copy(at).add(away);
+    this.controls.update();
+    this.ask();
+  }
+
+  /** Keeps what the camera follows where it is in the picture. */
+  private accompany(): void {
+    const body = this.bodies[0];
+    const at = this.goal === "follow" ? body?.group.position : this.goal === "robot" ? body?.ghost?.position : undefined;
+    if (!at) return;
+    const shift = at.clone().sub(this.controls.target);
+    this.controls.target.add(shift);
+    this.camera.position.add(shift);
+    this.camera.updateMatrixWorld();
+  }
+
+  /** What a run of this table needs: for the frame of others that are compared with it. */
+  view(): {centre: Vector3; extent: number} {
+    return {centre: this.centre.clone(), extent: this.extent};
+  }
+
+  /** The same camera as another scene's. */
+  follow(other: Scene): void {
+    if (other === this) return;
+    this.following = other.following;
+    this.camera.position.copy(other.camera.position);
+    this.camera.quaternion.copy(other.camera.quaternion);
+    this.controls.target.copy(other.controls.target);
     this.ask();
   }
 
@@ -409,7 +523,7 @@ export class Scene {
         const q = sample(table, quaternionNames(`${prefix}.attitude`), t);
         group.visible = !!p && p.every(Number.isFinite);
         if (!group.visible) return false;
-        group.position.set(p![0]!, p![1]!, p![2]!);
+        group.position.set(p![0]!, p![1]!, p![2]!).sub(body.start).multiplyScalar(this.stretch).add(body.start).add(body.shift);
         if (q && q.every(Number.isFinite)) group.quaternion.set(q[1]!, q[2]!, q[3]!, q[0]!).normalize();
         return true;
       };
@@ -443,6 +557,7 @@ export class Scene {
         arrow.setLength(body.size * (0.12 + 1.0 * Math.min(1.5, size / this.forceMax)), body.size * 0.12, body.size * 0.06);
       }
     }
+    this.accompany();
     this.ask();
   }
 
@@ -462,7 +577,7 @@ export class Scene {
     const width = this.element.clientWidth;
     const height = this.element.clientHeight;
     if (!width || !height) return;
-    this.renderer.setSize(width, height);
+    this.renderer?.setSize(width, height);
     const before = this.camera.aspect;
     this.camera.aspect = width / height;
     this.camera.updateProjectionMatrix();
@@ -479,112 +594,25 @@ export class Scene {
   render(): void {
     this.asked = false;
     this.frames++;
-    this.renderer.setClearColor(new Color(colour("scene")), 1);
-    this.renderer.render(this.world, this.camera);
     const width = this.element.clientWidth;
     const height = this.element.clientHeight;
-    for (const body of this.bodies) {
-      const p = body.group.position.clone();
-      p.z += body.size * 0.72;
-      p.project(this.camera);
-      body.label.style.transform = `translate(-50%, -100%) translate(${((p.x + 1) / 2) * width}px, ${((1 - p.y) / 2) * height}px)`;
+    if (this.renderer) {
+      this.renderer.setClearColor(new Color(colour("scene")), 1);
+      this.renderer.render(this.world, this.camera);
+    } else if (width && height) {
+      this.painter!.paint(this.canvas, this.world, this.camera, width, height);
     }
+    const label = (element: HTMLElement, at: Vector3): void => {
+      const p = at.clone().project(this.camera);
+      element.style.transform = `translate(-50%, -100%) translate(${((p.x + 1) / 2) * width}px, ${((1 - p.y) / 2) * height}px)`;
+    };
+    for (const body of this.bodies) label(body.label, body.group.position.clone().add(new Vector3(0, 0, body.size * 0.72)));
+    for (const wall of this.walls) label(wall.label, wall.at);
   }
 
   /** A picture of the current view (printing, tests). */
   picture(): string {
     this.render();
-    return this.renderer.domElement.toDataURL("image/png");
+    return this.canvas.toDataURL("image/png");
   }
-}
-
-function meshOf(info: GeometrySatellite | undefined): BufferGeometry | null {
-  if (!info?.mesh) return null;
-  const vertices = new Float32Array(fromBase64(info.mesh.vertices).buffer.slice(0));
-  const triangles = new Uint16Array(fromBase64(info.mesh.triangles).buffer.slice(0));
-  const geometry = new BufferGeometry();
-  geometry.setAttribute("position", new BufferAttribute(vertices, 3));
-  geometry.setIndex(new BufferAttribute(triangles, 1));
-  const flat = geometry.toNonIndexed(); // sharp edges stay sharp
-  geometry.dispose();
-  flat.computeVertexNormals();
-  return flat;
-}
-
-const matrixOf = (pose: GeometryPose): Matrix4 =>
-  new Matrix4().compose(vector(pose.position), new Quaternion(pose.attitude[1], pose.attitude[2], pose.attitude[3], pose.attitude[0]), new Vector3(1, 1, 1));
-
-function makeArm(info: GeometryArm, size: number): Arm {
-  const group = new Group();
-  const ball = new SphereGeometry(size * 0.02, 14, 10);
-  const joints = info.links.map((l) => {
-    const mesh = new Mesh(ball, new MeshLambertMaterial({color: colour(l.joint === "fixed" ? "soft" : "line-1")}));
-    group.add(mesh);
-    return mesh;
-  });
-  const geometry = new BufferGeometry();
-  geometry.setAttribute("position", new BufferAttribute(new Float32Array(6 * (info.links.length + 1)), 3));
-  const strokes = new LineSegments(geometry, new LineBasicMaterial({color: colour("ink")}));
-  strokes.frustumCulled = false;
-  const gripper = new Group();
-  const cross = new BufferGeometry();
-  const r = size * 0.06;
-  cross.setAttribute("position", new BufferAttribute(new Float32Array([-r, 0, 0, r, 0, 0, 0, -r, 0, 0, r, 0, 0, 0, 0, 0, 0, r]), 3));
-  gripper.add(new LineSegments(cross, new LineBasicMaterial({color: colour("line-1")})));
-  group.add(strokes, gripper);
-  // Seen through the boxes: an arm reaches into what it grasps.
-  group.traverse((o) => {
-    const m = (o as Mesh).material as Material | undefined;
-    if (!m) return;
-    m.depthTest = false;
-    m.transparent = true;
-    o.renderOrder = 2;
-  });
-  return {info, group, joints, strokes, gripper};
-}
-
-/** Forward kinematics in the base's frame: each link's frame is its parent's, its pose, then its joint. */
-function placeArm(arm: Arm, q: number[] | undefined): void {
-  arm.group.visible = !!q && q.every(Number.isFinite);
-  if (!arm.group.visible) return;
-  const mount = matrixOf(arm.info.mount);
-  const frames: Matrix4[] = [];
-  const path = arm.strokes.geometry.getAttribute("position") as BufferAttribute;
-  const at = new Vector3();
-  arm.info.links.forEach((link, i) => {
-    const parent = link.parent < 0 ? mount : frames[link.parent]!;
-    const frame = parent.clone().multiply(matrixOf(link.pose));
-    const axis = vector(link.axis).normalize();
-    if (link.joint === "revolute") frame.multiply(new Matrix4().makeRotationAxis(axis, q![link.q]!));
-    else if (link.joint === "prismatic") frame.multiply(new Matrix4().makeTranslation(axis.multiplyScalar(q![link.q]!)));
-    frames.push(frame);
-    at.setFromMatrixPosition(parent);
-    path.setXYZ(2 * i, at.x, at.y, at.z);
-    at.setFromMatrixPosition(frame);
-    path.setXYZ(2 * i + 1, at.x, at.y, at.z);
-    arm.joints[i]!.position.copy(at);
-  });
-  const last = frames.length;
-  const end = frames[last - 1]!.clone().multiply(matrixOf(arm.info.gripper));
-  path.setXYZ(2 * last, at.x, at.y, at.z);
-  at.setFromMatrixPosition(end);
-  path.setXYZ(2 * last + 1, at.x, at.y, at.z);
-  path.needsUpdate = true;
-  end.decompose(arm.gripper.position, arm.gripper.quaternion, new Vector3());
-}
-
-function fillPath(path: Float32Array, rows: number, position: ArrayLike<number>[]): void {
-  for (let i = 0; i < rows; i++)
-    for (let k = 0; k < 3; k++) {
-      const value = position[k]![i]!;
-      path[3 * i + k] = Number.isFinite(value) ? value : i > 0 ? path[3 * i + k - 3]! : 0; // a gap stays where it was
-    }
-}
-
-function dispose(object: Object3D): void {
-  object.traverse((o) => {
-    const mesh = o as Mesh;
-    mesh.geometry?.dispose();
-    for (const m of Array.isArray(mesh.material) ? mesh.material : mesh.material ? [mesh.material] : []) m.dispose();
-  });
 }

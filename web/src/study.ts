@@ -2,6 +2,7 @@
 import uPlot from "uplot";
 import {h, table as htmlTable} from "./dom";
 import {number, relevant, sentence, unitText} from "./format";
+import {section} from "./sections";
 import {clipped, colour, logAxis, PlotGroup, type Line} from "./plots";
 import type {Column, Table} from "./data";
 
@@ -412,7 +413,7 @@ export class StudyPage {
       h("a", {class: "skip", href: "#plots"}, "Skip to the plots"), header,
       h("main", {}, this.verdict(), ...tables(false),
         h("div", {id: "plots", class: "stack study-plots"}, ...this.study.maps.map((m) => this.map(m)), ...(this.study.curves.length ? [this.curves()] : [])), ...tables(true)),
-      h("footer", {}, h("p", {}, this.generator, h("span", {class: "hint"}, ". Drag to zoom, double-click to show all."))),
+      h("footer", {}, h("p", {}, this.generator, h("span", {class: "hint how"}, ". Drag to zoom, double-click to show all."))),
     );
     for (const element of this.app.querySelectorAll<HTMLElement>(".scroll")) if (element.scrollWidth > element.clientWidth) element.tabIndex = 0;
     requestAnimationFrame(() => this.maps.forEach((m) => m.draw()));
@@ -488,8 +489,4 @@ export class StudyPage {
       plots: this.groups.flatMap((g) => g.panels).map((p) => ({title: p.spec.title, valuesAt: (t: number) => p.valuesAt(t), drawn: () => p.plot !== null, scale: () => [p.plot?.scales.y?.min, p.plot?.scales.y?.max]})),
     };
   }
-}
-
-function section(title: string, hint: string, ...children: Node[]): HTMLElement {
-  return h("section", {"aria-label": title}, h("div", {class: "head"}, h("h2", {}, title), hint ? h("p", {class: "hint"}, hint) : null), ...children);
 }

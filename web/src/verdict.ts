@@ -33,6 +33,8 @@ export function divergedAt(run: Run): number | null {
   return all.length ? Math.min(...all) : null;
 }
 
+/** A log alone, dropped onto the page: it has no summary. */
+export const isUnjudged = (run: Run): boolean => run.summary.verdict === "none";
 export const isValid = (run: Run): boolean => run.summary.verdict === "pass";
 
 /** Column of a requirement's quantity for one satellite. */
@@ -79,6 +81,7 @@ export function verdict(run: Run): Verdict {
   const measure = (r: Requirement): string => quantity(relevant(r.value, r.limit), UNITS[r.name] ?? "");
   const limit = (r: Requirement): string => `${exact(r.limit)}${UNITS[r.name] ? `\u00a0${UNITS[r.name]}` : ""}`;
   const ended = ending(run);
+  if (isUnjudged(run)) return {valid, judged: false, word: "Not judged", sentence: "a log alone holds no requirement.", when: null};
   if (valid && requirements.length === 0) return {valid, judged: false, word: "Not judged", sentence: "the scenario sets no requirement.", when: null};
   if (valid) {
     const parts = requirements.map((r) => (isJudged(r) ? `${words(r.name)} ${measure(r)} of ${limit(r)} allowed` : `${words(r.name)} not judged`));
@@ -140,9 +143,9 @@ export interface Ranked {
 export function rank(runs: Run[]): Ranked[] {
   const order = runs
     .map((run) => ({run, used: distance(run), place: null as number | null, tied: false}))
-    .sort((a, b) => Number(isReference(a.run)) - Number(isReference(b.run)) || Number(isValid(b.run)) - Number(isValid(a.run)) || (a.used === b.used ? 0 : a.used - b.used));
+    .sort((a, b) => Number(isReference(a.run)) - Number(isReference(b.run)) || Number(isUnjudged(a.run)) - Number(isUnjudged(b.run)) || Number(isValid(b.run)) - Number(isValid(a.run)) || (a.used === b.used ? 0 : a.used - b.used));
   order.forEach((o, i) => {
-    if (isReference(o.run)) return;
+    if (isReference(o.run) || isUnjudged(o.run)) return;
     const before = order[i - 1];
     o.place = i + 1;
     if (before && isValid(before.run) === isValid(o.run) && (o.used === before.used || Math.abs(o.used - before.used) <= TIE)) {

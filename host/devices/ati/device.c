@@ -21,6 +21,16 @@ static void open(void *self, const ff_device_settings *settings) {
     ff_ati_client_start(&s->client);
 }
 
+/* Of a sensor without a page. */
+static void open_onrobot(void *self, const ff_device_settings *settings) {
+    sensor *s = self;
+    open(self, settings);
+    s->page = ff_ati_page_default();
+    s->page.counts_per_force = ff_device_onrobot.counts[0];
+    s->page.counts_per_torque = ff_device_onrobot.counts[1];
+    ff_ati_page_scale(&s->page, &s->scale);
+}
+
 static ff_status configure(void *self, const char *page, size_t size) {
     sensor *s = self;
     const ff_status status = ff_ati_page_decode(page, size, &s->page);
@@ -80,24 +90,9 @@ static void count(const void *self, ff_device_counters *counters) {
                                      .restarts = sequence->restarts};
 }
 
-#define SETTING(field) offsetof(ff_device_settings, field)
 static const ff_setting setting[] = {
-    {.name = "port",
-     .type = FF_SETTING_INTEGER,
-     .unit = "",
-     .offset = SETTING(port),
-     .absent = "49152",
-     .low = 0,
-     .high = 65535,
-     .help = "UDP port of its records."},
-    {.name = "http_port",
-     .type = FF_SETTING_INTEGER,
-     .unit = "",
-     .offset = SETTING(page_port),
-     .absent = "49180",
-     .low = 0,
-     .high = 65535,
-     .help = "TCP port of its configuration page; 80 on the device."},
+    FF_DEVICE_PORT("port", port, "49152", "UDP port of its records."),
+    FF_DEVICE_PORT("http_port", page_port, "49180", "TCP port of its configuration page; 80 on the device."),
 };
 
 const ff_device ff_device_ati = {.name = "ati-rdt",
@@ -107,6 +102,7 @@ const ff_device ff_device_ati = {.name = "ati-rdt",
                                  .setting = setting,
                                  .settings = sizeof setting / sizeof *setting,
                                  .port = FF_ATI_PORT,
+                                 .second = 49180,
                                  .page = FF_ATI_HTTP_PATH,
                                  .bytes = sizeof(sensor),
                                  .open = open,
@@ -116,3 +112,21 @@ const ff_device ff_device_ati = {.name = "ati-rdt",
                                  .answer = answer,
                                  .stop = stop,
                                  .count = count};
+
+/* Requests and records are the Net F/T's; the scale is fixed at 1/10000 N and 1/100000 N m, as its converter
+ * is commonly used: not compared with the maker's own text. */
+const ff_device ff_device_onrobot = {.name = "onrobot-udp",
+                                     .help = "an OnRobot (OptoForce) HEX sensor at its Ethernet converter; "
+                                             "`run` and `facility` give it the errors named here.",
+                                     .kind = FF_DEVICE_SENSOR,
+                                     .setting = setting,
+                                     .settings = 1, /* no page: its port alone */
+                                     .port = FF_ATI_PORT,
+                                     .counts = {1e4, 1e5},
+                                     .bytes = sizeof(sensor),
+                                     .open = open_onrobot,
+                                     .range = range,
+                                     .sample = sample,
+                                     .answer = answer,
+                                     .stop = stop,
+                                     .count = count};

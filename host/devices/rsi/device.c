@@ -41,7 +41,7 @@ static void report(const robot *r, const ff_rsi_rob *rob, uint64_t lost, ff_robo
                                                      ? 1e3 * r->config.clip_translation
                                                      : r->config.clip_rotation * 180.0 / FF_PI};
     report->signals = rob->signals;
-    for (int n = 0; n < FF_SIGNAL_COUNT; n++)
+    for (int n = 0; n < FF_RSI_SIGNALS; n++)
         report->signal[n] = (unsigned)fmin((double)rob->signal[n], 1e9);
     report->arrives = rob->fields & FF_RSI_ARRIVAL ? 1e-9 * (double)rob->arrival_ns : FF_NAN;
     for (int i = 0; i < FF_RSI_RECORDS; i++)
@@ -112,41 +112,33 @@ static void count(const void *self, ff_device_counters *counters) {
 static const char *const channel_words[] = {"axes", "cartesian", NULL};
 static const char *const correction_words[] = {"absolute", "relative", NULL};
 static const char *const heartbeat_words[] = {"off", "on", NULL};
-#define SETTING(field) offsetof(ff_device_settings, field)
 static const ff_setting setting[] = {
-    {.name = "port",
-     .type = FF_SETTING_INTEGER,
-     .unit = "",
-     .offset = SETTING(port),
-     .absent = "59152",
-     .low = 0,
-     .high = 65535,
-     .help = "UDP port of the same."},
+    FF_DEVICE_PORT("port", port, "59152", "UDP port of the same."),
     {.name = "arm",
      .type = FF_SETTING_CHOICE,
      .unit = "",
-     .offset = SETTING(arm),
+     .offset = FF_DEVICE_SETTING(arm),
      .absent = "kr120",
      .choice = ff_arm_names,
      .help = "Kinematics."},
     {.name = "channel",
      .type = FF_SETTING_BOOLEAN,
      .unit = "",
-     .offset = SETTING(cartesian),
+     .offset = FF_DEVICE_SETTING(cartesian),
      .absent = "axes",
      .choice = channel_words,
      .help = "Corrections of axes by our own kinematics, or Cartesian ones (at most 5 degrees of rotation)."},
     {.name = "corrections",
      .type = FF_SETTING_BOOLEAN,
      .unit = "",
-     .offset = SETTING(increments),
+     .offset = FF_DEVICE_SETTING(increments),
      .absent = "absolute",
      .choice = correction_words,
      .help = "As RSI_ON names it on the controller."},
     {.name = "heartbeat",
      .type = FF_SETTING_BOOLEAN,
      .unit = "",
-     .offset = SETTING(heartbeat),
+     .offset = FF_DEVICE_SETTING(heartbeat),
      .absent = "off",
      .choice = heartbeat_words,
      .help = "Each answer carries a counter and the run's state for a watchdog on the controller "

@@ -1,33 +1,14 @@
 /* fused: how a contact begins, ends, is settled, remembered and reported (docs/methods/fused.md, 5 and 9). */
 #include "fidelity/fused/fused.h"
 
+#include <string.h>
+
 static double flight_speed(fused_state *state, const fused_contact *c, uint64_t k) {
     const ff__place p = fused_contact_place(c);
     double s, v;
     ff__place_coordinate(&p, state->start[c->a], &fused_at(state, c->a, k)->past.body,
                          c->b < 0 ? NULL : &fused_at(state, c->b, k)->past.body, &s, &v);
     return v;
-}
-
-static void find_wall(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k) {
-    const double T = model->integrate.cycle;
-    double best = FF_INF;
-    for (int w = 0; w < FUSED_WALLS; w++) {
-        const fused_wall *x = &state->wall[w];
-        if (!x->valid || x->a != c->a || x->b != c->b || x->torque != c->torque ||
-            ff_vec3_dot(x->n, c->n) < 0.8)
-            continue;
-        const ff_rigid_state a = fused_robot_of(fused_at(state, c->a, k));
-        const ff_rigid_state b = c->b < 0 ? fused_at_rest() : fused_robot_of(fused_at(state, c->b, k));
-        const ff__place p = fused_wall_place(x);
-        double s, v;
-        ff__place_coordinate(&p, state->start[c->a], &a, c->b < 0 ? NULL : &b, &s, &v);
-        const double gap = fabs(s - x->surface.x0);
-        if (gap <= fmax(5.0 * x->surface.sd_x0, 3.0 * c->speed * T) && gap < best) {
-            best = gap;
-            c->wall = w;
-        }
-    }
 }
 
 static fused_contact *free_contact(fused_state *state) {
@@ -71,20 +52,22 @@ static void set_up(fused_state *state, fused_contact *c, int a, int b, bool torq
     c->b = b;
     c->n = b < 0 || torque ? n : ff_quat_unrotate(fused_at(state, b, k)->T_r.q, n);
     c->r = ff_vec3_zero();
-    c->mu = c->side = 0.0;
-    c->joined = c->alone = false;
+    c->mu = c->side = c->booked = c->refused = 0.0;
+    c->joined = c->alone = c->tried = false;
     c->lean.step = 0.05;
     c->lean.misfit = 0.0;
     c->surface = c->tip = (ff_profile){0};
     c->tip_found = false;
     c->tip_due = 0;
     c->detected = k;
+    memcpy(c->zero_P, state->zero[a].P, sizeof c->zero_P);
     c->due = k + 1;
     c->laws.due = k + 8;
     c->laws.trial = 0;
     c->over = (fused_ending){0};
-    c->wall = -1;
-    c->wall_used = false;
+    memset(c->bears, 0, sizeof c->bears);
+    c->wall = c->spot = -1;
+    c->wall_used = c->leans = false;
 }
 
 /* The point of an open contact if the torque of this sample is all its force's there: then the new contact is
@@ -116,6 +99,11 @@ static void first_point(const fused_config *config, fused_state *state, fused_co
             &state->contact[i] != c && state->contact[i].torque && fused_acts_at(&state->contact[i], c->a, k);
     if (c->torque || turning)
         return;
+    c->spot = ff__fused_spot_at(config, state, c->a, k);
+    if (c->spot >= 0) {
+        c->r = state->spot[c->a][c->spot].r;
+        return;
+    }
     const ff_vec3 F = ff_quat_unrotate(x->T_r.q, ff_vec3_scale(ff_vec3_dot(n, x->force), n));
     const double FF = ff_vec3_dot(F, F);
     c->anchor = k + 1;
@@ -201,7 +189,7 @@ static void limit_energy(const fused_model *model, fused_state *state, const fus
 }
 
 /* A wall that is known: the next command must not go out without it. */
-static void recall(fused_state *state, fused_contact *c, uint64_t k) {
+void ff__fused_recall(fused_state *state, fused_contact *c, uint64_t k) {
     const fused_wall *wall = &state->wall[c->wall];
     c->wall_used = true;
     c->n = wall->n;
@@ -212,13 +200,15 @@ static void recall(fused_state *state, fused_contact *c, uint64_t k) {
         ff__fused_take_row(state, c, i);
 }
 
-/* Opens a contact at sample k. n in the inertial frame, or the axis of a torque in a's; wall: in memory, -1:
- * to be found. */
-static void begin(const fused_model *model, fused_state *state, int a, int b, bool torque, ff_vec3 n,
-                  int wall, uint64_t k) {
+/* Opens a contact at sample k. */
+fused_contact *ff__fused_begin_at(const fused_model *model, fused_state *state, const fused_onset *at,
+                                  uint64_t k) {
+    const int a = at->a, b = at->b, wall = at->wall;
+    const bool torque = at->torque;
+    const ff_vec3 n = at->n;
     fused_contact *c = free_contact(state);
     if (!c)
-        return;
+        return NULL;
     const unsigned part[2] = {ff__fused_group_of(state, a), b < 0 ? 0u : ff__fused_group_of(state, b)};
     const uint64_t since[2] = {ff__fused_group_anchor(state, part[0], UINT64_MAX),
                                ff__fused_group_anchor(state, part[1], UINT64_MAX)};
@@ -234,7 +224,12 @@ static void begin(const fused_model *model, fused_state *state, int a, int b, bo
     ff__port q;
     ff__place_open(model->view, &p, &x->past.body, other, ff__place_normal(&p, other), ff_vec3_zero(), &q);
     c->mass = 1.0 / q.mobility;
-    c->anchor = c->row_from = onset(model, state, c, k);
+    c->anchor = onset(model, state, c, k);
+    c->anchor = c->row_from = at->anchor < c->anchor ? at->anchor : c->anchor;
+    c->detected = at->detected < k ? at->detected : k;
+    for (int i = 0; i < model->bodies; i++)
+        if ((i == a || i == b) && c->anchor > 0 && c->anchor == state->free_since[i])
+            state->followed[i] = c->anchor;
     c->speed = fabs(flight_speed(state, c, c->anchor));
     const ff_rigid_state robot = fused_robot_of(x);
     const ff_vec3 tip_speed = ff_rigid_point_velocity(&robot, c->r);
@@ -250,20 +245,23 @@ static void begin(const fused_model *model, fused_state *state, int a, int b, bo
     limit_energy(model, state, c, part, since);
     c->wall = wall;
     if (wall < 0)
-        find_wall(model, state, c, k);
+        ff__fused_find_wall(model, state, c, k);
     if (c->wall >= 0)
-        recall(state, c, k);
+        ff__fused_recall(state, c, k);
+    return c;
 }
 
 void ff__fused_begin(const fused_model *model, fused_state *state, int a, int b, bool torque, ff_vec3 n,
                      uint64_t k) {
-    begin(model, state, a, b, torque, n, -1, k);
+    const fused_onset at = {a, b, torque, n, -1, UINT64_MAX, UINT64_MAX};
+    ff__fused_begin_at(model, state, &at, k);
 }
 
 void ff__fused_begin_on(const fused_model *model, fused_state *state, int wall, uint64_t k) {
     const fused_wall *x = &state->wall[wall];
     const ff_vec3 n = x->b < 0 ? x->n : ff_quat_rotate(fused_at(state, x->b, k)->T_r.q, x->n);
-    begin(model, state, x->a, x->b, false, n, wall, k);
+    const fused_onset at = {x->a, x->b, false, n, wall, UINT64_MAX, UINT64_MAX};
+    ff__fused_begin_at(model, state, &at, k);
 }
 
 void ff__fused_reopen(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k) {
@@ -318,8 +316,8 @@ static void report_peaks(const fused_model *model, const fused_contact *c, doubl
     }
 }
 
-/* What no standard deviation says; w [rad/s] of its oscillation */
-static unsigned outside_of(const fused_state *state, const fused_contact *c, int samples, double w) {
+/* What no standard deviation says. */
+static unsigned outside_of(const fused_contact *c, int samples) {
     unsigned outside = 0;
     if (!c->surface.valid)
         outside |= FUSED_NO_ESTIMATE;
@@ -327,8 +325,6 @@ static unsigned outside_of(const fused_state *state, const fused_contact *c, int
         outside |= FUSED_FEW_SAMPLES;
     if (c->frozen)
         outside |= FUSED_LOOK_BACK;
-    if (!c->wall_used && w * state->delay[c->a] > 1.65)
-        outside |= FUSED_LATE;
     return outside;
 }
 
@@ -342,9 +338,9 @@ void ff__fused_fill_report(const fused_model *model, fused_state *state, const f
                         .torque = c->torque,
                         .law = e->law,
                         .stiffness = e->k,
-                        .stiffness_sd = e->sd_k,
+                        .stiffness_sd = hypot(e->sd_k, e->k_by_x0 * e->sd_x0),
                         .damping = e->c,
-                        .damping_sd = e->sd_c,
+                        .damping_sd = hypot(e->sd_c, e->c_by_x0 * e->sd_x0),
                         .surface_sd = e->sd_x0,
                         .normal = c->n,
                         .point = c->r,
@@ -362,55 +358,16 @@ void ff__fused_fill_report(const fused_model *model, fused_state *state, const f
     r->samples = samples_of(state, c, k, ended);
     report_peaks(model, c, delay, r);
     const double w = e->valid && e->law == 0 ? sqrt(e->k / c->mass) : FF_PI / ((r->samples + 1) * T);
-    r->outside = outside_of(state, c, r->samples, w);
+    r->outside = outside_of(c, r->samples);
     ff__fused_budget(model, state, c, k, body, w, r);
 }
 
 /* A free flight from the anchor: what ff__fused_begin() made of noise is undone. */
-void ff__fused_cancel(fused_state *state, fused_contact *c) {
+void ff__fused_withdraw(fused_state *state, fused_contact *c) {
     const unsigned group = ff__fused_group_of(state, c->a);
     c->open = false;
     c->stage = REST;
-    state->info.false_alarms++;
     ff__replay_ask(state->replay, group, c->anchor);
-}
-
-static void remember(fused_state *state, fused_contact *c, uint64_t k) {
-    if (!c->surface.valid || c->over.abandoned)
-        return;
-    int slot = c->wall;
-    if (c->closing && slot >= 0 && !state->wall[slot].valid)
-        return; /* found missing while the contact was settled */
-    const bool beside = !ff__fused_lone(state, c);
-    if (slot >= 0 && beside && !state->wall[slot].beside) { /* it was better known before */
-        state->wall[slot].last = k;
-        return;
-    }
-    if (slot < 0) {
-        slot = 0;
-        for (int w = 0; w < FUSED_WALLS; w++) {
-            /* a wall of the same kind that stands nearly there has moved: replace it */
-            const fused_wall *x = &state->wall[w];
-            if (!x->valid) {
-                slot = w;
-                break;
-            }
-            if (x->last < state->wall[slot].last)
-                slot = w;
-        }
-    }
-    state->wall[slot] = (fused_wall){.valid = true,
-                                     .torque = c->torque,
-                                     .a = c->a,
-                                     .b = c->b,
-                                     .n = c->n,
-                                     .r = c->r,
-                                     .surface = c->surface,
-                                     .mu = c->mu,
-                                     .force_max = c->force_max,
-                                     .beside = beside,
-                                     .last = k};
-    c->wall = slot;
 }
 
 /* Contacts that ended stay while an open one of the group reaches back over them. */
@@ -455,9 +412,11 @@ bool ff__fused_is_over(const fused_model *model, fused_state *state, fused_conta
                            fused_row_of(c, k)->v <= 0.0 &&
                            (noise == 0.0 || sum < (double)count * (0.75 * noise + 0.005 * c->force_max));
     c->over.quiet = satellite_out && robot_out ? c->over.quiet + 1 : 0;
-    /* No force for longer than the robot can be late: it is over, whatever the model says. */
+    /* No force for longer than the robot can be late: it is over, whatever the model says. Noise may hide a
+     * force, and gears swing. */
     c->over.silent = fused_row_of(c, k)->f < fused_threshold(config, c) ? c->over.silent + 1 : 0;
-    c->over.abandoned = (double)c->over.silent > 1.5 * state->delay[c->a] / model->integrate.cycle + 24.0;
+    const double more = noise > 0.0 || model->yields ? 24.0 : 12.0;
+    c->over.abandoned = (double)c->over.silent > 1.5 * state->delay[c->a] / model->integrate.cycle + more;
     return c->over.quiet >= 3 || c->over.abandoned;
 }
 
@@ -471,10 +430,12 @@ void ff__fused_finish(fused_state *state, fused_contact *c, uint64_t k) {
     c->row = c->row_from;
     c->asked = k;
     c->first.surface.valid = false;
+    c->more = 0;
     c->passes = 1; /* which rows take part is judged with the last surface: that may be a poor one */
     c->live = (fused_settled){.surface = c->surface, .n = c->n, .r = c->r, .mu = c->mu};
     c->live_sd = c->over.abandoned || !ff__fused_lone(state, c) ? FF_INF : state->report[c->a].impulse_sd;
     c->checked = false;
+    c->refused = 0.0;
     bool left_a = false, left_b = false;
     for (int i = 0; i < FUSED_CONTACTS; i++) {
         const fused_contact *o = &state->contact[i];
@@ -522,6 +483,7 @@ bool ff__fused_stands(fused_state *state, fused_contact *c, const ff_rigid_state
     if (!(left_by(state, c, &c->live) < 0.9 * left_by(state, c, &now)))
         return true;
     state->info.refused++;
+    c->refused = ff_vec3_norm(moved) / ff_vec3_norm(did);
     *end = *was;
     c->next.surface = c->live.surface;
     c->next.n = c->live.n;
@@ -535,11 +497,50 @@ bool ff__fused_stands(fused_state *state, fused_contact *c, const ff_rigid_state
     return false;
 }
 
+/* [J] By how much a contact's uncertainty may be wrong in what its bodies have left: the speed that it gives
+ * back, m e v times the deviation of e v. */
+static double energy_sd_of(const fused_contact *c, const fused_report *r) {
+    const double sd = r->known ? fmin(1.0, r->restitution_sd) : 1.0;
+    return c->mass * square(c->speed) * sd * fmax(sd, r->restitution);
+}
+
+/* In the account of its bodies; of one settled again once. */
+void ff__fused_book(fused_state *state, fused_contact *c, double energy_sd) {
+    for (int i = 0; i < FF_MAX_BODIES; i++) {
+        fused_account *to = &state->account[i];
+        if (i != c->a && i != c->b)
+            continue;
+        to->sum = fmax(0.0, to->sum + energy_sd - c->booked);
+        to->squares = fmax(0.0, to->squares + square(energy_sd) - square(c->booked));
+        /* the net lets none of them gain: of an elastic contact the mean of what is left of a normal
+         * distribution, sd/sqrt(2 pi), is lost */
+        to->sd = hypot(0.4 * to->sum, sqrt(to->squares));
+    }
+    c->booked = energy_sd;
+}
+
+/* Effective mass and approach along the normal that was found: those of the first sample are as noisy as that
+ * is. */
+static void measure_approach(const fused_model *model, fused_state *state, fused_contact *c) {
+    const ff__place p = fused_contact_place(c);
+    const ff_rigid_state *const a = &fused_at(state, c->a, c->anchor)->past.body,
+                                *const b = c->b < 0 ? NULL : &fused_at(state, c->b, c->anchor)->past.body;
+    ff__port q;
+    ff__place_open(model->view, &p, a, b, ff__place_normal(&p, b), ff_vec3_zero(), &q);
+    c->mass = 1.0 / q.mobility;
+    c->speed = fabs(flight_speed(state, c, c->anchor));
+}
+
 /* Settled: what is known of it is final. */
 void ff__fused_conclude(const fused_model *model, fused_state *state, fused_contact *c) {
+    if (!c->frozen && !c->torque)
+        measure_approach(model, state, c);
     state->report[c->a].contacts++;
     ff__fused_fill_report(model, state, c, c->end, c->a, true);
-    remember(state, c, c->end);
+    ff__fused_book(state, c, energy_sd_of(c, &state->report[c->a]));
+    if (ff__fused_lone(state, c))
+        ff__fused_learn_spot(&model->config, state, c);
+    ff__fused_remember(&model->config, state, c, c->end);
     if (c->b >= 0) {
         const uint32_t contacts = state->report[c->b].contacts + 1;
         ff__fused_fill_report(model, state, c, c->end, c->b, true);
@@ -557,6 +558,7 @@ void ff__fused_absorb(fused_state *state, fused_contact *c) {
             continue;
         ff__replay_ask(state->replay, ff__fused_group_of(state, c->a), o->anchor);
         o->settled = false;
+        ff__fused_book(state, o, 0.0);
         if (o->wall >= 0 && o->wall != c->wall)
             state->wall[o->wall].valid = false;
         state->report[c->a].contacts--;
@@ -624,6 +626,10 @@ bool ff__fused_unite(const fused_model *model, fused_state *state, const fused_c
 static void settle(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k) {
     const bool again = c->one.tried;
     ff__fused_conclude(model, state, c);
+    /* where they can be distinguished from friction, several contacts are tried first: friction takes longer
+     */
+    if (!again && ff__fused_join(model, state, c, k))
+        return;
     if (again || !ff__fused_unite(model, state, c, k))
         ff__fused_join(model, state, c, k);
 }

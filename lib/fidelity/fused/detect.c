@@ -103,20 +103,6 @@ void ff__fused_check_walls(const fused_model *model, fused_state *state, uint64_
     }
 }
 
-/* Partner of body a in sample k: the body whose force is equal and opposite; -1: the world. */
-static int partner(const fused_model *model, fused_state *state, int a, ff_vec3 F, uint64_t k) {
-    const double size = ff_vec3_norm(F);
-    for (int b = 0; b < model->bodies; b++) {
-        if (b == a)
-            continue;
-        const ff_vec3 G = fused_at(state, b, k)->force;
-        const double sum = ff_vec3_norm(ff_vec3_add(F, G));
-        if (ff_vec3_norm(G) > 0.5 * size && sum < 0.2 * size + 7.0 * model->config.force_noise)
-            return b;
-    }
-    return -1;
-}
-
 /* What the open contacts of a body leave of one sample. */
 typedef struct residue {
     ff_vec3 F;        /* [N] inertial: outside the span of their normals */
@@ -178,10 +164,28 @@ static bool add_surface(fused_state *state, const ff__place *p, const ff_profile
     return true;
 }
 
+/* An open contact along about the wall's normal that is on none yet: it is this wall's. */
+static bool adopt(fused_state *state, int wall, uint64_t k) {
+    const fused_wall *x = &state->wall[wall];
+    for (int i = 0; i < FUSED_CONTACTS; i++) {
+        fused_contact *c = &state->contact[i];
+        if (!c->open || c->torque || c->a != x->a || c->b != x->b || c->wall >= 0 ||
+            ff_vec3_dot(c->n, x->n) < 0.85)
+            continue;
+        c->wall = wall;
+        c->stage = REST;
+        c->due = k + 1;
+        ff__fused_recall(state, c, k);
+        ff__replay_ask(state->replay, ff__fused_group_of(state, c->a), c->anchor);
+        return true;
+    }
+    return false;
+}
+
 /* A force that surfaces known before explain, where the robots stand: these are touched, again or still. */
 static bool recognise(const fused_model *model, fused_state *state, int i, const residue *z, double least,
                       uint64_t k) {
-    unsigned walls = 0, again = 0;
+    unsigned walls = 0, again = 0, sure = 0;
     ff_vec3 sum = ff_vec3_zero();
     for (int c = 0; c < FUSED_CONTACTS; c++) {
         const fused_contact *o = &state->contact[c];
@@ -196,17 +200,28 @@ static bool recognise(const fused_model *model, fused_state *state, int i, const
         for (int c = 0; c < FUSED_CONTACTS; c++)
             known &= !((state->contact[c].open || (again >> c & 1u)) && state->contact[c].wall == w);
         const ff__place p = fused_wall_place(x);
-        if (known && add_surface(state, &p, &x->surface, z, 0.5 * least, k, &sum))
-            walls |= 1u << w;
+        ff_vec3 own = ff_vec3_zero();
+        if (!known || !add_surface(state, &p, &x->surface, z, 0.5 * least, k, &own))
+            continue;
+        walls |= 1u << w;
+        sum = ff_vec3_add(sum, own);
+        /* where it should push, at least most of that is measured: it does, whatever else there is */
+        const double part = ff_vec3_norm(own), seen = ff_vec3_dot(z->F, own) / part;
+        if (z->contacts > 0 && part > 3.0 * least && seen > 0.7 * part && ff_vec3_dot(x->n, own) > 0.5 * part)
+            sure |= 1u << w;
     }
     const double size = ff_vec3_norm(sum), off = ff_vec3_norm(ff_vec3_sub(z->F, sum));
-    if (!(walls | again) || !(size > least) || off > 0.15 * size + 4.0 * model->config.force_noise)
-        return false;
+    if (!(walls | again) || !(size > least) || off > 0.15 * size + 4.0 * model->config.force_noise) {
+        if (!sure)
+            return false;
+        walls = sure; /* the rest is another's, that is not known */
+        again = 0;
+    }
     for (int c = 0; c < FUSED_CONTACTS; c++)
         if (again >> c & 1u)
             ff__fused_reopen(model, state, &state->contact[c], k);
     for (int w = 0; w < FUSED_WALLS; w++)
-        if (walls >> w & 1u)
+        if ((walls >> w & 1u) && !adopt(state, w, k))
             ff__fused_begin_on(model, state, w, k);
     return true;
 }
@@ -251,16 +266,6 @@ static double friction_part(const fused_config *config, const residue *z, const 
         ff_vec3_norm(left) < 0.2 * arm + 3.0 * blur)
         part = 0.4;
     return part;
-}
-
-/* A contact along F, with the body that bears the opposite force. */
-static void begin_force(const fused_model *model, fused_state *state, int i, ff_vec3 F, uint64_t k) {
-    const int b = partner(model, state, i, fused_at(state, i, k)->force, k);
-    const ff_vec3 n = ff_vec3_scale(1.0 / ff_vec3_norm(F), F);
-    if (b >= 0 && model->config.plane_of[i] > model->config.plane_of[b])
-        ff__fused_begin(model, state, b, i, false, ff_vec3_neg(n), k);
-    else
-        ff__fused_begin(model, state, i, b, false, n, k);
 }
 
 /* A torque that no force at its point explains, three times in a row. */
@@ -327,11 +332,13 @@ void ff__fused_detect(const fused_model *model, fused_state *state, const ff_det
     if (z.contacts == 0 ? size > least : size > fmax(least, part * whole) && !z.young) {
         if (z.contacts == 0 || ++state->side_hits[i] >= 3) {
             state->side_hits[i] = 0;
-            begin_force(model, state, i, z.F, k);
+            ff__fused_begin_force(model, state, i, z.F, k);
             return;
         }
     } else
         state->side_hits[i] = 0;
-    if (!z.bearer || (own && !z.young))
+    if (z.bearer && ff__fused_spot_at(&model->config, state, i, k) >= 0)
+        state->torque_hits[i] = 0; /* all of it at one point, whichever surfaces bear it */
+    else if (!z.bearer || (own && !z.young))
         detect_torque(model, state, i, k, &z, turned ? &unexplained : NULL);
 }

@@ -25,7 +25,7 @@ static void begin_fit(const ff_profile_in *in, fused_contact *c, int stage) {
 
 /* Which other laws to try after the first fit. One at each estimate, rounds at growing distance; a long
  * contact has tried them all several times, a short one does so at its end. */
-static void choose_rivals(const fused_state *state, fused_contact *c, uint64_t k, bool final) {
+static void choose_rivals(const fused_state *state, fused_contact *c, bool heard, uint64_t k, bool final) {
     const uint64_t age = k - c->detected;
     c->laws.left = 0;
     if (k >= c->laws.due && age >= 8 && c->laws.trial == 0) {
@@ -33,6 +33,10 @@ static void choose_rivals(const fused_state *state, fused_contact *c, uint64_t k
         c->laws.due = k + 4 + age / 2;
     }
     if (!c->next.surface.valid || (final && c->passes > 0))
+        return;
+    if (final && heard && c->more == 0 &&
+        c->next.surface.J >
+            poor_misfit * (double)(c->until - c->row_from + 1)) /* it is sought afresh first */
         return;
     if (final && !ff__fused_lone(state, c)) /* those beside it are fitted with it next */
         return;
@@ -213,20 +217,36 @@ static double misfit(const fused_contact *c) {
 
 /* The settlement's second pass judges the rows by the first one's surface. Where it then explains them far
  * worse, that surface has let in rows that are none of the contact's: the first pass stands. True where the
- * rows must then be taken along its normal again. */
-static bool keep_better(fused_contact *c) {
+ * rows must then be taken along its normal again.
+ * Through a sensor that is late (heard) a surface also says where it has let go, and what follows is another
+ * force by that: where it does not explain its rows it is sought afresh, and again while that makes it
+ * better.
+ */
+static bool keep_better(fused_contact *c, bool heard) {
+    enum { MORE = 4 };
     if (!c->closing || !c->next.surface.valid || c->one.judged)
         return false;
     const double now = misfit(c);
+    const fused_settled found = {c->next.surface, c->next.n, c->next.r, c->mu, now};
     if (c->passes > 0) {
-        c->first = (fused_settled){c->next.surface, c->next.n, c->next.r, c->mu, now};
-    } else if (c->first.surface.valid && now > 4.0 * c->first.misfit + 3.0) {
+        if (c->more == 0)
+            c->first = found;
+        return false;
+    }
+    const bool worse =
+        c->first.surface.valid && (c->more ? now > c->first.misfit : now > 4.0 * c->first.misfit + 3.0);
+    if (worse) {
         c->next.surface = c->first.surface;
         c->next.n = c->first.n;
         c->next.r = c->first.r;
         c->mu = c->first.mu;
         c->first.surface.valid = false;
         return true;
+    }
+    if (heard && now > poor_misfit && c->more < MORE && (c->more == 0 || now < 0.7 * c->first.misfit)) {
+        c->passes = c->more == 0 ? 2 : 1;
+        c->more++;
+        c->first = found;
     }
     return false;
 }
@@ -331,7 +351,7 @@ static bool fit(const fused_model *model, fused_state *state, fused_contact *c, 
         if (ff_profile_continue(&in, law, &c->search, work, &c->next.surface) == FF_PROFILE_MORE)
             return false;
         if (c->stage == FIT) {
-            choose_rivals(state, c, c->until, c->closing);
+            choose_rivals(state, c, in.channel != NULL, c->until, c->closing);
             begin_fit(&in, c, RIVAL);
         } else
             c->stage = FRICTION;
@@ -361,7 +381,7 @@ static bool find_friction(const fused_model *model, fused_state *state, fused_co
     const bool fitted = c->next.surface.valid && config->random_estimates == 0,
                lone = fitted && ff__fused_lone(state, c);
     const bool may = lone && !c->torque && age >= 8 && c->slides && c->lean.tried == 0 &&
-                     (!c->closing || ff__fused_one_point(model, c)) &&
+                     (!c->closing || ff__fused_one_point(model, c->a, &c->sum, c->next.r, 0.01)) &&
                      ((c->closing && fused_noisy(config, c)) || c->mu > 0.0 ||
                       c->next.surface.J > (fused_noisy(config, c) ? 4.0 : 0.004) * rows);
     while (may) {
@@ -393,10 +413,12 @@ static void finish(const fused_model *model, fused_state *state, fused_contact *
     if (*work <= 0 || (k - c->anchor > 24 &&
                        ff__replay_reached(state->replay, ff__fused_group_of(state, c->a)) > c->anchor))
         return;
-    if (keep_better(c) || (c->one.judged && c->passes == 0 && judge_union(&model->config, state, c))) {
+    if (keep_better(c, ff__fused_channel(model, state, c) != NULL) ||
+        (c->one.judged && c->passes == 0 && judge_union(&model->config, state, c))) {
         begin_rows(c, TAKE_FIRST);
         return;
     }
+    ff__fused_lean_on_wall(&model->config, state, c);
     commit(model, state, c, last);
     *work -= 3 * (int)(last - c->row_from);
     if (c->closing && c->passes > 0) {
@@ -425,7 +447,7 @@ void ff__fused_estimate(const fused_model *model, fused_state *state, fused_cont
             return;
         begin_rows(c, TAKE);
     }
-    if (c->stage == TAKE && c->one.judged && !ff__fused_one_point(model, c)) {
+    if (c->stage == TAKE && c->one.judged && !ff__fused_one_point(model, c->a, &c->sum, c->next.r, 0.01)) {
         ff__fused_part(c);
         begin_rows(c, TAKE_FIRST);
     }

@@ -140,18 +140,20 @@ typedef struct slip_row {
     ff_vec3 F, tip, v;
 } slip_row;
 
+static slip_row slip_by(const ff_rigid_state *a, const ff_rigid_state *b, ff_vec3 r, ff_vec3 F) {
+    slip_row x = {.F = F, .tip = ff_pose_apply(ff_rigid_pose(a), r), .v = ff_rigid_point_velocity(a, r)};
+    if (!b)
+        return x;
+    x.tip = ff_quat_unrotate(b->attitude, ff_vec3_sub(x.tip, b->position));
+    x.v = ff_quat_unrotate(b->attitude, ff_vec3_sub(x.v, ff_rigid_point_velocity(b, x.tip)));
+    x.F = ff_quat_unrotate(b->attitude, x.F);
+    return x;
+}
+
 static slip_row slip_of(fused_state *state, const fused_contact *c, uint64_t i) {
     const ff_rigid_state a = fused_robot_of(fused_at(state, c->a, i));
-    slip_row x = {.F = fused_measured_force(state, c->a, c->b, i),
-                  .tip = ff_pose_apply(ff_rigid_pose(&a), c->next.r),
-                  .v = ff_rigid_point_velocity(&a, c->next.r)};
-    if (c->b < 0)
-        return x;
-    const ff_rigid_state b = fused_robot_of(fused_at(state, c->b, i));
-    x.tip = ff_quat_unrotate(b.attitude, ff_vec3_sub(x.tip, b.position));
-    x.v = ff_quat_unrotate(b.attitude, ff_vec3_sub(x.v, ff_rigid_point_velocity(&b, x.tip)));
-    x.F = ff_quat_unrotate(b.attitude, x.F);
-    return x;
+    const ff_rigid_state b = c->b < 0 ? fused_at_rest() : fused_robot_of(fused_at(state, c->b, i));
+    return slip_by(&a, c->b < 0 ? NULL : &b, c->next.r, fused_measured_force(state, c->a, c->b, i));
 }
 
 /* Part of the full friction that a slip makes, and its direction. rest: [m2/s2] v_0^2 */
@@ -290,12 +292,13 @@ static void add_component(fused_slants *s, double left, const double *slope) {
     }
 }
 
-/* One row: F = f (n - mu u), u the sliding. */
-static void add_slant(const fused_contact *c, const fused_cone *z, const slip_row *x, fused_slants *s) {
-    const fused_slant *const q = &s->at;
-    const int law = c->next.surface.law;
-    const double depth = c->next.surface.depth;
-    const ff_vec3 d = ff_vec3_sub(x->tip, z->from);
+/* F = f (n - mu u), u the sliding, of a tip that moves as x on a surface of this kind whose depth is counted
+ * from `from`; and how it grows with each parameter. */
+static ff_vec3 slant_force(const fused_slant *q, const ff_profile *kind, ff_vec3 from, const slip_row *x,
+                           ff_vec3 dF[PER]) {
+    const int law = kind->law;
+    const double depth = kind->depth;
+    const ff_vec3 d = ff_vec3_sub(x->tip, from);
     const double p = -ff_vec3_dot(q->n, d) - q->x0, v = -ff_vec3_dot(q->n, x->v);
     double f = 0.0, f_v = 0.0, df[PER] = {0};
     if (p > 0.0) {
@@ -311,9 +314,9 @@ static void add_slant(const fused_contact *c, const fused_cone *z, const slip_ro
         }
     }
     const ff_vec3 slip = ff_vec3_axpy(v, q->n, x->v), u = slide_of(slip, q->rest),
-                  lean = ff_vec3_axpy(-q->mu, u, q->n), left = ff_vec3_axpy(-f, lean, x->F);
+                  lean = ff_vec3_axpy(-q->mu, u, q->n);
     const double speed_2 = fmax(ff_vec3_dot(slip, slip) + q->rest, 1e-30), speed = sqrt(speed_2);
-    ff_vec3 dF[PER], e[2];
+    ff_vec3 e[2];
     tangents(q->n, e);
     for (int j = 0; j < 2; j++) {
         df[TILT + j] = df[X0] * ff_vec3_dot(e[j], d) - f_v * ff_vec3_dot(e[j], x->v);
@@ -325,6 +328,13 @@ static void add_slant(const fused_contact *c, const fused_cone *z, const slip_ro
     for (int j = X0; j <= C; j++)
         dF[j] = ff_vec3_scale(df[j], lean);
     dF[AT_REST] = ff_vec3_scale(0.5 * q->mu * f / speed_2, u);
+    return ff_vec3_scale(f, lean);
+}
+
+/* One row: what is left of its force. */
+static void add_slant(const ff_profile *kind, ff_vec3 from, const slip_row *x, fused_slants *s) {
+    ff_vec3 dF[PER];
+    const ff_vec3 left = ff_vec3_sub(x->F, slant_force(&s->at, kind, from, x, dF));
     for (int i = 0; i < 3; i++) {
         double slope[PER];
         for (int j = 0; j < PER; j++)
@@ -341,7 +351,7 @@ static void build_slants(fused_state *state, fused_contact *c, fused_slants *s, 
     for (uint64_t i = c->row_from; i <= c->until; i += i < c->detected ? 1 : stride)
         if (fused_row_of(c, i)->use == 1) {
             const slip_row x = slip_of(state, c, i);
-            add_slant(c, &c->lean.cone, &x, s);
+            add_slant(&c->next.surface, c->lean.cone.from, &x, s);
             *work -= WORK_SLANT;
         }
 }
@@ -480,4 +490,32 @@ bool ff__fused_settle_friction(const fused_model *model, fused_state *state, fus
         c->lean.n = c->next.force;
     }
     return true;
+}
+
+double ff__fused_slant_left(const fused_model *model, fused_state *state, const fused_contact *c) {
+    const uint64_t stride = 1 + (c->until - c->detected) / FRICTION_ROWS;
+    const ff_vec3 from = slip_of(state, c, c->detected).tip;
+    const fused_slant at = {.n = c->n,
+                            .mu = c->mu,
+                            .x0 = c->surface.x0 + ff_vec3_dot(c->n, from),
+                            .k = c->surface.k,
+                            .c = c->surface.c,
+                            .rest = square(rest_first * c->speed)};
+    double J = 0.0, whole = 0.0, count = 0.0;
+    for (uint64_t i = c->row_from; i <= c->until; i += i < c->detected ? 1 : stride) {
+        if (fused_row_of(c, i)->use != 1)
+            continue;
+        const slip_row x = slip_of(state, c, i);
+        const ff_vec3 slip = ff_vec3_axpy(-ff_vec3_dot(c->n, x.v), c->n, x.v);
+        if (ff_vec3_norm(slip) < 2.0 * rest_most * c->speed)
+            continue; /* near rest friction may be anything below mu f */
+        ff_vec3 slope[PER];
+        const ff_vec3 left = ff_vec3_sub(x.F, slant_force(&at, &c->surface, from, &x, slope));
+        J += ff_vec3_dot(left, left);
+        whole += ff_vec3_dot(x.F, x.F);
+        count += 3.0;
+    }
+    /* of noise: three components a row, and two standard deviations of that sum */
+    const double blur = (count + 2.0 * sqrt(2.0 * count)) * square(fused_row_noise(&model->config, c));
+    return whole > 0.0 ? fmax(0.0, J - blur) / whole : 0.0;
 }

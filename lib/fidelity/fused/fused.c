@@ -53,7 +53,8 @@ static void follow(const fused_model *model, fused_state *state, unsigned open_b
         const double noise = fused_noise_of(&model->config, x);
         x->over.sum += fused_row_of(x, k)->f;
         if (noise > 0.0 && age >= 3 && age <= 16 && x->over.sum < 2.0 * noise * sqrt((double)age)) {
-            ff__fused_cancel(state, x);
+            ff__fused_withdraw(state, x);
+            state->info.false_alarms++;
             continue;
         }
         if (k >= x->due && x->stage == REST) {
@@ -175,6 +176,7 @@ ff_status ff__fused_step(const void *self, void *memory, const ff_method_in *in,
         return status;
     take_rows(model, state, k);
     ff__fused_check_walls(model, state, k);
+    ff__fused_revise_partners(model, state, k);
     unsigned open_before = 0;
     for (int c = 0; c < FUSED_CONTACTS; c++)
         open_before |= state->contact[c].open ? 1u << c : 0u;
@@ -186,7 +188,8 @@ ff_status ff__fused_step(const void *self, void *memory, const ff_method_in *in,
     for (int i = 0; i < model->bodies; i++) {
         ff__fused_track_delay(model, state, i, k, in->sample[i].carried, in->sent[i].limited);
         out->body[i] = fused_at(state, i, k)->past.body;
-        out->in_contact[i] = ff__fused_touched(state, i) || ff__fused_settling(state, i);
+        out->in_contact[i] = ff__fused_touched(state, i);
+        out->settling[i] = ff__fused_settling(state, i);
         out->lead[i] = state->lead[i];
         state->report[i].delay = state->delay[i];
         const fused_report *r = &state->report[i];

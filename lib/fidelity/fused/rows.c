@@ -1,6 +1,9 @@
 /* fused: which force and motion belong to a contact, its normal and its point (docs/methods/fused.md, 2). */
 #include "fidelity/fused/fused.h"
 
+/* Of the largest force: below it one that unloads may be over; and where no surface is believed yet. */
+static const double over_part = 0.05, weak_part = 0.15;
+
 /* The measured torque less that of the forces at their points, a's axes. */
 ff_vec3 ff__fused_pure_torque(fused_state *state, int body, uint64_t k, const fused_contact *except) {
     const fused_sample *x = fused_at(state, body, k);
@@ -152,26 +155,12 @@ static ff_vec3 own_part(fused_state *state, const fused_contact *c, bool only, u
     return c->b >= 0 && !c->torque ? ff_quat_unrotate(fused_at(state, c->b, i)->T_r.q, F) : F;
 }
 
-static void add_square(double z[6], ff_vec3 F) {
-    z[0] += F.x * F.x;
-    z[1] += F.x * F.y;
-    z[2] += F.x * F.z;
-    z[3] += F.y * F.y;
-    z[4] += F.y * F.z;
-    z[5] += F.z * F.z;
-}
-
-/* Such a sum, as a symmetric matrix, times v. */
-static ff_vec3 square_times(const double z[6], ff_vec3 v) {
-    return ff_vec3_make(z[0] * v.x + z[1] * v.y + z[2] * v.z, z[1] * v.x + z[3] * v.y + z[4] * v.z,
-                        z[2] * v.x + z[4] * v.y + z[5] * v.z);
-}
-
 /* The force has left the direction of the rows before: a second surface, or friction that turns round, and no
  * word on this contact's normal until it is over. */
 static bool turns_away(const fused_contact *c, ff_vec3 F, double noise) {
     const double *S = c->sum.n, all = S[0] + S[3] + S[5], size = ff_vec3_dot(F, F);
-    const double across = size - ff_vec3_dot(F, square_times(S, F)) / all; /* of one direction: squares */
+    const double across =
+        size - ff_vec3_dot(F, fused_square_times(S, F)) / all; /* of one direction: squares */
     /* that direction is known: rows of noise, or weaker ones than this, do not tell it */
     const bool known = c->sum.rows >= 6 && all > 4.0 * size && all > 100.0 * c->sum.rows * noise * noise;
     return known && across > square(0.15) * size + 16.0 * noise * noise;
@@ -186,7 +175,7 @@ void ff__fused_add_place(const fused_config *config, fused_state *state, fused_c
     if (i <= z->last) {
         const ff_vec3 F = own_part(state, c, z->only, i);
         if (ff_vec3_dot(c->n, F) > 2.0 * noise && (c->closing || z->earlier || !turns_away(c, F, noise)))
-            add_square(c->sum.n, F);
+            fused_add_square(c->sum.n, F);
     }
     if (c->torque || i > z->last_r)
         return;
@@ -194,81 +183,14 @@ void ff__fused_add_place(const fused_config *config, fused_state *state, fused_c
     const ff_vec3 F = ff_quat_unrotate(x->T_r.q, x->force);
     if (!(ff_vec3_dot(F, F) > 4.0 * noise * noise))
         return;
-    add_square(c->sum.r, F);
     const ff_vec3 M = ff_quat_rotate(x->T_r.q, x->torque);
-    add_square(c->sum.t, c->b < 0 ? M : ff_quat_unrotate(fused_at(state, c->b, i)->T_r.q, M));
-    c->sum.y = ff_vec3_add(c->sum.y, ff_vec3_cross(F, x->torque));
-    c->sum.m += ff_vec3_dot(x->torque, x->torque);
-    c->sum.rows++;
+    fused_add_square(c->sum.t, c->b < 0 ? M : ff_quat_unrotate(fused_at(state, c->b, i)->T_r.q, M));
+    ff__fused_add_torque(&c->sum, F, x->torque);
 }
 
-/* The force's noise looks like turning: it adds 2 sigma^2 a row to what tells the point along n, and so draws
- * the point there towards zero (to a third of its arm in contacts that turn as little as they are noisy). How
- * much of it can be taken off: all, where the turning stands above the noise's own scatter; never more than
- * leaves twice that scatter, for what is left divides. */
-static double turning_noise(const fused_config *config, const fused_contact *c, double trace) {
-    const double *R = c->sum.r, rows = (double)c->sum.rows,
-                 square = config->force_noise * config->force_noise;
-    ff_vec3 v = R[0] > R[3] && R[0] > R[5] ? ff_vec3_make(R[0], R[1], R[2])
-                : R[3] > R[5]              ? ff_vec3_make(R[1], R[3], R[4])
-                                           : ff_vec3_make(R[2], R[4], R[5]);
-    double largest = 0.0; /* eigenvalue of sum F F', by its own powers: the normal's is far above the rest */
-    for (int pass = 0; pass < 4; pass++) {
-        v = ff_vec3_unit(v);
-        const ff_vec3 w = square_times(R, v);
-        largest = ff_vec3_dot(v, w);
-        v = w;
-    }
-    return fmax(0.0, fmin(2.0 * rows * square, trace - largest - 4.0 * sqrt(rows) * square));
-}
-
-/* Sum of |M - r x F|^2. */
-static double torque_left(const fused_contact *c, ff_vec3 r) {
-    const double *R = c->sum.r, trace = R[0] + R[3] + R[5];
-    return c->sum.m - 2.0 * ff_vec3_dot(r, c->sum.y) + trace * ff_vec3_dot(r, r) -
-           ff_vec3_dot(r, square_times(R, r));
-}
-
-bool ff__fused_one_point(const fused_model *model, const fused_contact *c) {
-    const fused_config *config = &model->config;
-    const double *R = c->sum.r, rows = (double)c->sum.rows;
-    const ff_vec3 r = c->next.r;
-    const ff_rigid_model *m = &model->view[c->a].rigid;
-    const double arm_2 = (m->inertia.m[0][0] + m->inertia.m[1][1] + m->inertia.m[2][2]) / (3.0 * m->mass);
-    const double blur = square(config->torque_noise) + ff_vec3_dot(r, r) * square(config->force_noise);
-    return !(torque_left(c, r) >
-             1e-4 * arm_2 * (R[0] + R[3] + R[5]) + (3.0 * rows + 10.0 * sqrt(rows)) * blur);
-}
-
-/* Contact point: least squares of M = r x F with a weak prior around zero (1 m) or a known wall's point (2
- * mm). Along n it shows only as far as the force turns in the body's axes during the contact; so the prior
- * must not weigh more than the misfit that it meets. */
-static void find_point(const fused_config *config, fused_contact *c, const fused_wall *wall) {
-    const double *R = c->sum.r, trace = R[0] + R[3] + R[5], blur = turning_noise(config, c, trace);
-    double spread = fmax(fmax(config->torque_noise, 1e-3 * c->torque_max), 1e-9);
-    const double least = fmax(fmax(config->torque_noise, 1e-6 * c->torque_max), 1e-12);
-    for (int pass = 0; pass < 2; pass++) {
-        const double weight = wall ? spread * spread / (0.002 * 0.002) : spread * spread;
-        /* the weak prior along n is many orders below the rest: a touch on the diagonal keeps the factor */
-        const double ridge = weight + 1e-14 * (2.0 * trace + 3.0 * weight);
-        const double d = trace + ridge - blur;
-        double a[9] = {d - R[0], -R[1], -R[2], -R[1], d - R[3], -R[4], -R[2], -R[4], d - R[5]};
-        const ff_vec3 y = wall ? ff_vec3_axpy(weight, wall->r, c->sum.y) : c->sum.y;
-        double b[3] = {y.x, y.y, y.z};
-        if (ff_cholesky_factor(3, a) != FF_OK)
-            return;
-        ff_cholesky_solve(3, a, b);
-        const ff_vec3 r = {{b[0], b[1], b[2]}};
-        if (!ff_vec3_finite(r) || !(ff_vec3_norm(r) < 1e3))
-            return;
-        c->next.r = r;
-        const double left = torque_left(c, r);
-        const double misfit =
-            c->sum.rows > 3 ? sqrt(fmax(0.0, left) / (double)(2 * c->sum.rows - 3)) : spread;
-        if (!(misfit < spread))
-            return;
-        spread = fmax(least, misfit);
-    }
+/* [N2] What a known wall says of the normal: squares of the forces that it was learnt from. */
+static double wall_weight(const fused_contact *c, const fused_wall *wall) {
+    return fmax(10.0 * square(c->force_max), wall->squares);
 }
 
 /* The force's direction: the largest eigenvector of the sum of F F', by three steps n <- unit(S n) from where
@@ -276,8 +198,8 @@ static void find_point(const fused_config *config, fused_contact *c, const fused
 static ff_vec3 along_force(const fused_contact *c, const fused_wall *wall, ff_vec3 n) {
     const double *S = c->sum.n;
     for (int pass = 0; pass < 3; pass++) {
-        ff_vec3 sum = wall ? ff_vec3_scale(10.0 * c->force_max * c->force_max, wall->n) : ff_vec3_zero();
-        sum = ff_vec3_add(sum, square_times(S, n));
+        ff_vec3 sum = wall ? ff_vec3_scale(wall_weight(c, wall), wall->n) : ff_vec3_zero();
+        sum = ff_vec3_add(sum, fused_square_times(S, n));
         const double size = ff_vec3_norm(sum);
         if (size > 0.0)
             n = ff_vec3_scale(1.0 / size, sum);
@@ -296,8 +218,7 @@ static ff_vec3 across_torque(const fused_config *config, const fused_contact *c,
     for (int i = 0; i < 6; i++)
         S[i] = c->sum.n[i];
     if (wall) {
-        const double heavy = sqrt(10.0) * c->force_max;
-        add_square(S, ff_vec3_scale(heavy, wall->n));
+        fused_add_square(S, ff_vec3_scale(sqrt(wall_weight(c, wall)), wall->n));
     }
     const double shift = 1.001 * (S[0] + S[3] + S[5]);
     for (int i = 0; i < 6; i++)
@@ -337,7 +258,7 @@ void ff__fused_find_place(const fused_config *config, fused_state *state, fused_
     }
     if (z->turning || z->earlier || c->torque)
         return;
-    find_point(config, c, wall);
+    c->spot = ff__fused_point_of(config, state, c->a, &c->sum, c->torque_max, &c->next.r);
 }
 
 /* The model of the sensor between the surface and the rows' force; NULL: none. Gears move by the measured
@@ -361,18 +282,23 @@ double ff__fused_law(const ff_profile_channel *channel, const fused_contact *c, 
 }
 
 /* Where a damped surface has let go before the robot left it: both the last surface and the force must say
- * so. A low pass is undone for that, y + lag y'. */
+ * so. A low pass is undone for that, y + lag y'. A settlement that does not explain its rows
+ * begins afresh with the force alone, then believes the surface that this gives: damping that is too small
+ * lets go too late, takes what follows for force, and so stays too small; and a robot that is drawn back fast
+ * is let go within a cycle or two, in the midst of the contact. */
 static void mark_gone(const fused_config *config, const fused_contact *c, const ff_profile_channel *channel,
                       fused_table *t, int rows) {
+    const bool again = c->closing && c->more > 0, afresh = again && c->passes > 0;
     const double steep = channel->corner > 0.0 ? 1.0 / channel->corner : 0.0;
-    const double over = fmax(4.0 * fused_noise_of(config, c) * (1.0 + 1.5 * steep), 0.05 * c->force_max);
+    const double over = fmax(4.0 * fused_noise_of(config, c) * (1.0 + 1.5 * steep),
+                             (afresh ? weak_part : over_part) * c->force_max);
     for (int i = 0; i < rows; i++) {
         const int j = i + channel->whole + (channel->part > 0.0) < rows - 1
                           ? i + channel->whole + (channel->part > 0.0)
                           : rows - 2;
-        t->gone[i] = c->surface.valid && t->v[i] < 0.0 && rows > 1 &&
-                     ff_profile_force(&c->surface, t->s[i], t->v[i]) <= 0.0 &&
-                     t->f[j] + steep * (t->f[j + 1] - t->f[j]) < over;
+        const bool by_law = ff_profile_force(&c->surface, t->s[i], t->v[i]) <= 0.0,
+                   by_force = rows > 1 && t->f[j] + steep * (t->f[j + 1] - t->f[j]) < over;
+        t->gone[i] = c->surface.valid && t->v[i] < 0.0 && (afresh ? by_force : by_law && (again || by_force));
     }
 }
 
@@ -405,8 +331,8 @@ void ff__fused_fill_table(const fused_model *model, const fused_state *state, co
                           .use = t->use,
                           .lo = fused_row_of(c, c->row_from)->s,
                           .hi = fused_row_of(c, first)->s,
-                          .noise = fmax(fused_noise_of(config, c), fmax(1e-3 * c->force_max, 1e-9)),
-                          .noise_least = fmax(fused_noise_of(config, c), fmax(1e-6 * c->force_max, 1e-12)),
+                          .noise = fmax(fused_row_noise(config, c), fmax(1e-3 * c->force_max, 1e-9)),
+                          .noise_least = fmax(fused_row_noise(config, c), fmax(1e-6 * c->force_max, 1e-12)),
                           .speed = c->speed,
                           .depth = c->next.surface.depth,
                           .prior_k = c->torque ? 0.0 : config->stiffness};
@@ -421,14 +347,14 @@ void ff__fused_choose_rows(const fused_model *model, fused_state *state, fused_c
     const fused_config *config = &model->config;
     const ff_profile_channel *channel = ff__fused_channel(model, state, c);
     fused_heard z = {0};
-    const double noise = fused_noise_of(config, c), gate = fmax(8.0 * noise, 0.2 * c->taken.peak);
-    const double over = fmax(4.0 * noise, 0.05 * c->force_max);
+    const double noise = fused_row_noise(config, c), gate = fmax(8.0 * noise, 0.2 * c->taken.peak);
+    const double over = fmax(4.0 * noise, over_part * c->force_max);
     /* A damped surface lets go before the robot has left it. A surface that takes those rows for force keeps
      * them: the settlement begins without any weak force of the unloading, and judges again with what it
      * found.
      */
     const bool afresh = c->closing && c->passes > 0;
-    const double weak = fmax(4.0 * noise, 0.15 * c->force_max);
+    const double weak = fmax(4.0 * noise, weak_part * c->force_max);
     const bool outliers = c->surface.valid && c->until - c->detected >= 6;
     int bad = 0, contact_rows = 0;
     for (uint64_t i = c->row_from; i <= c->until; i++) {

@@ -11,9 +11,8 @@
 #include <string.h>
 
 enum { ZERO_LATE = 32 }; /* cycles by which the offset is learnt late, at most: an onset may lie in them */
-static const double slope_first = 0.05;  /* [N/s] that a sensor may drift, standard deviation, */
-static const double slope_walk = 0.01;   /* [N/s/sqrt(s)] and by how much that changes */
-static const double noise_least = 0.005; /* [N] of a reading; the torque's in the ratio of its own noise */
+static const double slope_first = 0.05; /* [N/s] that a sensor may drift, standard deviation, */
+static const double slope_walk = 0.01;  /* [N/s/sqrt(s)] and by how much that changes */
 
 /* Between two measured motions, `back` seconds before the later one: Hermite's cubic. Where the velocities do
  * not explain the step, as after a correction of the command, it was made evenly. */
@@ -82,7 +81,7 @@ static void zero_forward(const fused_config *config, fused_zero *z, double T) {
     z->at = ff_wrench_add(z->at, ff_wrench_scale(T, z->slope));
     z->P[0] += T * (2.0 * z->P[1] + T * z->P[2]);
     z->P[1] += T * z->P[2];
-    z->P[2] += square(slope_walk / fmax(config->force_noise, noise_least)) * T;
+    z->P[2] += square(slope_walk / fmax(config->force_noise, zero_noise_least)) * T;
 }
 
 /* A reading `late` seconds ago, in flight. */
@@ -99,10 +98,11 @@ static void zero_learn(fused_zero *z, ff_wrench reading, double late) {
 
 /* The line begins with what was read in some rows. */
 static fused_zero zero_from(const fused_config *config, ff_wrench sum, int rows, uint64_t next) {
-    return (fused_zero){.known = true,
-                        .at = ff_wrench_scale(1.0 / rows, sum),
-                        .next = next,
-                        .P = {1.0 / rows, 0.0, square(slope_first / fmax(config->force_noise, noise_least))}};
+    return (fused_zero){
+        .known = true,
+        .at = ff_wrench_scale(1.0 / rows, sum),
+        .next = next,
+        .P = {1.0 / rows, 0.0, square(slope_first / fmax(config->force_noise, zero_noise_least))}};
 }
 
 /* The reading without the offset. A run begins in flight: what is read in its first cycle is the sensor's

@@ -1,401 +1,17 @@
 /* fused: contacts of one body that acted at one time, fitted together once they are over
- * (docs/methods/fused.md, 9).
+ * (docs/methods/fused.md, 9): when that is done, and what becomes of their records.
  *
- * The wrenches of all rows lie in a cone whose edges are the contacts: rows in which one acts alone. From the
- * rows furthest outside each other's span each force follows by least squares, its surface from the profile;
- * then normals, points and surfaces of all are refined by Levenberg and Marquardt's method on force and
- * torque. */
-#include "fidelity/fused/fused.h"
+ * Where the fit begins is found by edges.c; refine.c refines it. Where one point explains the torque of all
+ * rows, as of a tip in a corner, all are there. */
+#include "fidelity/fused/several.h"
 
 #include <string.h>
 
-enum { REST_JOINT, PICK, START, SURFACE, BUILD, WRITE, REPLAY };
 enum {
-    PER = 8,          /* parameters of a contact: tilt 2, point 3, surface, stiffness, damping */
-    ROWS = 64,        /* rows of a fit, at most: beyond they are thinned out */
-    TRIALS = 24,      /* of a start */
-    TRIALS_NEAR = 60, /* of one that comes near */
-    STARTS = 7,
     WORK_JOINT = 40000, /* of a cycle */
     WORK_PICK = 10      /* of a row */
 };
 static const double edge = 0.03; /* part of a wrench outside the span of the others: another contact */
-static const double damping_unit = 0.01; /* [s] of stiffness */
-
-typedef struct joint_row {
-    ff_rigid_state x;
-    ff_vec3 F, M; /* inertial, body axes */
-} joint_row;
-
-/* One contact in one row: n in body axes, depth, its rate, and what the surface makes of them. */
-typedef struct joint_act {
-    ff_vec3 a, arm, d, u; /* normal in body axes, r x a, tip from where depth is counted, its velocity */
-    double p, v, f;
-} joint_act;
-
-static joint_row row_of(fused_state *state, const fused_joint *z, uint64_t i) {
-    const fused_sample *s = fused_at(state, z->body, i);
-    return (joint_row){fused_robot_of(s), s->force, s->torque};
-}
-
-static joint_act act_of(const fused_point *q, const ff_rigid_state *x) {
-    joint_act y;
-    y.a = ff_quat_unrotate(x->attitude, q->n);
-    y.arm = ff_vec3_cross(q->r, y.a);
-    y.d = ff_vec3_sub(ff_pose_apply(ff_rigid_pose(x), q->r), q->at);
-    y.u = ff_rigid_point_velocity(x, q->r);
-    y.p = -ff_vec3_dot(q->n, y.d) - q->x0;
-    y.v = -ff_vec3_dot(q->n, y.u);
-    y.f = y.p > 0.0 ? fmax(0.0, q->k * y.p + q->c * y.v) : 0.0;
-    return y;
-}
-
-/* Forces of the contacts in `mask` that make up a wrench, by least squares. */
-static void divide(const fused_joint *z, const fused_point *q, const joint_act *act, unsigned mask, ff_vec3 F,
-                   ff_vec3 M, double *f) {
-    int who[FUSED_JOINT], n = 0;
-    double A[FUSED_JOINT * FUSED_JOINT], b[FUSED_JOINT];
-    const double wf = 1.0 / (z->unit * z->unit), wt = 1.0 / (z->unit_t * z->unit_t);
-    for (int j = 0; j < z->count; j++) {
-        f[j] = 0.0;
-        if (mask >> j & 1u)
-            who[n++] = j;
-    }
-    for (int i = 0; i < n; i++) {
-        const joint_act *y = &act[who[i]];
-        b[i] = wf * ff_vec3_dot(q[who[i]].n, F) + wt * ff_vec3_dot(y->arm, M);
-        for (int j = 0; j < n; j++)
-            A[i * n + j] =
-                (wf * ff_vec3_dot(q[who[i]].n, q[who[j]].n) + wt * ff_vec3_dot(y->arm, act[who[j]].arm)) *
-                (i == j ? 1.0 + 1e-6 : 1.0);
-    }
-    if (n == 0 || ff_cholesky_factor((size_t)n, A) != FF_OK)
-        return;
-    ff_cholesky_solve((size_t)n, A, b);
-    for (int i = 0; i < n; i++)
-        f[who[i]] = b[i];
-}
-
-static void wrench_of(const fused_joint *z, const joint_row *row, double *w) {
-    const ff_vec3 M = ff_quat_rotate(row->x.attitude, row->M);
-    for (int i = 0; i < 3; i++) {
-        w[i] = row->F.a[i];
-        w[3 + i] = M.a[i] / z->arm;
-    }
-}
-
-static double dot6(const double *a, const double *b) {
-    double sum = 0.0;
-    for (int i = 0; i < 6; i++)
-        sum += a[i] * b[i];
-    return sum;
-}
-
-static void take_out(const fused_joint *z, double *w) {
-    for (int j = 0; j < z->count; j++) {
-        const double part = dot6(z->basis[j], w);
-        for (int i = 0; i < 6; i++)
-            w[i] -= part * z->basis[j][i];
-    }
-}
-
-/* The row that lies furthest outside the span of those picked; first of all the earliest one. */
-static void pick_row(fused_state *state, fused_joint *z, double noise) {
-    z->extreme = 0.0;
-    for (uint64_t i = z->from; i <= z->to; i++) {
-        if (!fused_at(state, z->body, i)->valid)
-            continue;
-        const joint_row row = row_of(state, z, i);
-        double w[6];
-        wrench_of(z, &row, w);
-        const double size = sqrt(dot6(w, w));
-        if (!(size > fmax(0.005 * z->peak, 10.0 * noise)))
-            continue;
-        take_out(z, w);
-        const double part = sqrt(dot6(w, w)) / size - 4.0 * noise / size;
-        if (part > z->extreme) {
-            z->extreme = part;
-            z->pick = i;
-            if (z->count == 0)
-                return;
-        }
-    }
-}
-
-/* The row picked joins the span. False where its wrench is not one of a force at a point. */
-static bool add_edge(fused_state *state, fused_joint *z) {
-    const joint_row row = row_of(state, z, z->pick);
-    double *w = z->basis[z->count];
-    wrench_of(z, &row, w);
-    const double force = sqrt(w[0] * w[0] + w[1] * w[1] + w[2] * w[2]), size = sqrt(dot6(w, w));
-    take_out(z, w);
-    const double left = sqrt(dot6(w, w));
-    if (!(force > 0.2 * size) || !(left > 0.0))
-        return false;
-    for (int i = 0; i < 6; i++)
-        w[i] /= left;
-    z->picked[z->count++] = z->pick;
-    return true;
-}
-
-/* Where the fit begins. An edge that was seen only with others beside it lies within the cone: it is moved
- * outwards, away from the others' picks. */
-static bool place_points(fused_state *state, fused_joint *z) {
-    static const double outwards[STARTS][2] = {{0, 0},     {0, 0.3}, {0.3, 0},  {0, 0.7},
-                                               {0.2, 0.2}, {0.7, 0}, {0.5, 0.5}}; /* the first, later ones */
-    double w[FUSED_JOINT][6], size[FUSED_JOINT];
-    for (int j = 0; j < z->count; j++) {
-        const joint_row row = row_of(state, z, z->picked[j]);
-        wrench_of(z, &row, w[j]);
-        size[j] = sqrt(dot6(w[j], w[j]));
-    }
-    for (int j = 0; j < z->count; j++) {
-        const joint_row row = row_of(state, z, z->picked[j]);
-        const double part = outwards[z->start][j > 0] / (z->count - 1);
-        double x[6];
-        for (int i = 0; i < 6; i++) {
-            x[i] = w[j][i] / size[j];
-            for (int o = 0; o < z->count; o++)
-                x[i] -= o == j ? 0.0 : part * w[o][i] / size[o];
-        }
-        const ff_vec3 F = ff_vec3_make(x[0], x[1], x[2]),
-                      M = ff_vec3_scale(z->arm, ff_vec3_make(x[3], x[4], x[5]));
-        const double force = ff_vec3_norm(F);
-        fused_point *q = &z->now.at[j];
-        if (!(force > 0.0))
-            return false;
-        *q = (fused_point){
-            .n = ff_vec3_scale(1.0 / force, F),
-            .r = ff_quat_unrotate(row.x.attitude, ff_vec3_scale(1.0 / (force * force), ff_vec3_cross(F, M)))};
-        q->at = ff_pose_apply(ff_rigid_pose(&row.x), q->r);
-        if (!(ff_vec3_norm(q->r) < arm_longest))
-            return false;
-    }
-    return true;
-}
-
-/* Stiffness, damping and place of contact j from its part of the wrenches. */
-static bool find_surface(const fused_model *model, fused_state *state, fused_joint *z, int j, int *work) {
-    fused_table t;
-    int rows = 0, first = -1;
-    double most = 0.0, lo = FF_INF;
-    fused_point *q = z->now.at;
-    for (uint64_t i = z->from; i <= z->to; i++, rows++) {
-        const joint_row row = row_of(state, z, i);
-        joint_act act[FUSED_JOINT];
-        double f[FUSED_JOINT];
-        for (int m = 0; m < z->count; m++)
-            act[m] = act_of(&q[m], &row.x);
-        divide(z, q, act, (1u << z->count) - 1u, row.F, row.M, f);
-        t.s[rows] = act[j].p + q[j].x0;
-        t.v[rows] = act[j].v;
-        t.f[rows] = f[j];
-        t.use[rows] = fused_at(state, z->body, i)->valid;
-        most = fmax(most, f[j]);
-    }
-    for (int i = 0; i < rows; i++) {
-        const double noise = model->config.force_noise;
-        if (first < 0 && t.f[i] > fmax(0.1 * most, 5.0 * noise))
-            first = i;
-        if (first < 0)
-            lo = fmin(lo, t.s[i]);
-        t.use[i] = t.use[i] && !(t.v[i] < 0.0 && t.f[i] < fmax(0.05 * most, 4.0 * noise));
-    }
-    if (first < 1 || !(most > 0.02 * z->peak) || !(t.v[first] > 0.0))
-        return false;
-    const ff_profile_in in = {.rows = rows,
-                              .s = t.s,
-                              .v = t.v,
-                              .f = t.f,
-                              .use = t.use,
-                              .lo = fmin(lo, t.s[first] - 1e-6),
-                              .hi = t.s[first],
-                              .noise = fmax(z->unit, 1e-2 * most),
-                              .speed = t.v[first]};
-    ff_profile fit = {0};
-    ff_profile_search search;
-    int left = INT32_MAX;
-    ff_profile_begin(&in, &search);
-    const ff_profile_progress progress = ff_profile_continue(&in, 0, &search, &left, &fit);
-    *work -= INT32_MAX - left;
-    if (progress != FF_PROFILE_DONE)
-        return false;
-    q[j].x0 = fit.x0;
-    q[j].k = fit.k;
-    q[j].c = fit.c;
-    return true;
-}
-
-static void tangents(ff_vec3 n, ff_vec3 e[2]) {
-    e[0] = ff_vec3_unit(fabs(n.x) < 0.6 ? ff_vec3_cross(n, ff_vec3_make(1, 0, 0))
-                                        : ff_vec3_cross(n, ff_vec3_make(0, 1, 0)));
-    e[1] = ff_vec3_cross(n, e[0]);
-}
-
-/* What parameter q of a contact changes: of the normal, the point, the force. */
-static void slope_of(const fused_point *q, const joint_act *y, const ff_rigid_state *x, const ff_vec3 *e,
-                     int which, ff_vec3 *dF, ff_vec3 *dM) {
-    double df = 0.0;
-    *dF = *dM = ff_vec3_zero();
-    if (which < 2) {
-        df = -q->k * ff_vec3_dot(e[which], y->d) - q->c * ff_vec3_dot(e[which], y->u);
-        *dF = ff_vec3_scale(y->f, e[which]);
-        *dM = ff_vec3_scale(y->f, ff_vec3_cross(q->r, ff_quat_unrotate(x->attitude, e[which])));
-    } else if (which < 5) {
-        ff_vec3 unit = ff_vec3_zero();
-        unit.a[which - 2] = 1.0;
-        df = -q->k * y->a.a[which - 2] - q->c * ff_vec3_cross(y->a, x->omega).a[which - 2];
-        *dM = ff_vec3_scale(y->f, ff_vec3_cross(unit, y->a));
-    } else
-        df = which == 5 ? -q->k : which == 6 ? q->k * y->p : damping_unit * q->k * y->v;
-    *dF = ff_vec3_axpy(df, q->n, *dF);
-    *dM = ff_vec3_axpy(df, y->arm, *dM);
-}
-
-/* Adds row i to the sums. */
-static void add_row(fused_state *state, const fused_joint *z, fused_system *s, uint64_t i) {
-    const joint_row row = row_of(state, z, i);
-    const int all = PER * z->count;
-    joint_act act[FUSED_JOINT];
-    int on[FUSED_JOINT], n = 0;
-    ff_vec3 F = row.F, M = row.M;
-    for (int j = 0; j < z->count; j++) {
-        act[j] = act_of(&s->at[j], &row.x);
-        if (!(act[j].f > 0.0))
-            continue;
-        on[n++] = j;
-        F = ff_vec3_axpy(-act[j].f, s->at[j].n, F);
-        M = ff_vec3_axpy(-act[j].f, act[j].arm, M);
-    }
-    double left[6], g[FUSED_JOINT_ALL][6];
-    for (int c = 0; c < 3; c++) {
-        left[c] = F.a[c] / z->unit;
-        left[3 + c] = M.a[c] / z->unit_t;
-    }
-    s->J += dot6(left, left);
-    s->J_force += left[0] * left[0] + left[1] * left[1] + left[2] * left[2];
-    for (int m = 0; m < n; m++) {
-        ff_vec3 e[2], dF, dM;
-        tangents(s->at[on[m]].n, e);
-        for (int q = 0; q < PER; q++) {
-            slope_of(&s->at[on[m]], &act[on[m]], &row.x, e, q, &dF, &dM);
-            for (int c = 0; c < 3; c++) {
-                g[PER * m + q][c] = dF.a[c] / z->unit;
-                g[PER * m + q][3 + c] = dM.a[c] / z->unit_t;
-            }
-        }
-    }
-    for (int m = 0; m < PER * n; m++) {
-        const int to = PER * on[m / PER] + m % PER;
-        s->b[to] += dot6(g[m], left);
-        for (int o = 0; o <= m / PER; o++) {
-            double *a = &s->A[to * all + PER * on[o]];
-            const int last = o < m / PER ? PER - 1 : m % PER;
-            for (int q = 0; q <= last; q++)
-                a[q] += dot6(g[m], g[PER * o + q]);
-        }
-    }
-}
-
-/* The points after one step of Levenberg and Marquardt. */
-static bool step_points(const fused_joint *z, const fused_system *s, fused_point *to) {
-    const int all = PER * z->count;
-    double A[FUSED_JOINT_ALL * FUSED_JOINT_ALL], b[FUSED_JOINT_ALL];
-    /* a point along its normal, or a contact that acts in no row, is held by a weak prior: 1 m, 1 rad, all of
-     * k */
-    static const double prior[PER] = {1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0};
-    for (int i = 0; i < all; i++) {
-        b[i] = s->b[i];
-        for (int j = 0; j <= i; j++)
-            A[i * all + j] = A[j * all + i] = s->A[i * all + j];
-        A[i * all + i] = (1.0 + z->lambda) * A[i * all + i] + prior[i % PER];
-    }
-    if (ff_cholesky_factor((size_t)all, A) != FF_OK)
-        return false;
-    ff_cholesky_solve((size_t)all, A, b);
-    for (int j = 0; j < z->count; j++) {
-        const double *x = &b[PER * j];
-        ff_vec3 e[2];
-        fused_point *q = &to[j];
-        *q = s->at[j];
-        tangents(q->n, e);
-        q->n = ff_vec3_unit(ff_vec3_axpy(x[0], e[0], ff_vec3_axpy(x[1], e[1], q->n)));
-        q->r = ff_vec3_add(q->r, ff_vec3_make(x[2], x[3], x[4]));
-        q->x0 += x[5];
-        q->c = fmax(0.0, q->c + damping_unit * q->k * x[7]);
-        q->k *= exp(fmax(-1.0, fmin(1.0, x[6])));
-        if (!ff_vec3_finite(q->r) || !isfinite(q->x0 + q->k + q->c) || !(ff_vec3_norm(q->r) < arm_longest))
-            return false;
-    }
-    return true;
-}
-
-static void begin_build(fused_joint *z, fused_system *s) {
-    z->stage = BUILD;
-    z->row = z->from;
-    s->J = s->J_force = 0.0;
-    memset(s->A, 0, sizeof s->A);
-    memset(s->b, 0, sizeof s->b);
-}
-
-/* One contact with friction looks like several, but for an exact fit: it is not tried for long. */
-static int starts_of(const fused_joint *z) {
-    return z->alone ? 4 : STARTS;
-}
-
-/* Misfit of a row that noise makes. */
-static double expected(const fused_config *config, const fused_joint *z) {
-    return 3.0 * square(config->force_noise / z->unit) + 3.0 * square(config->torque_noise / z->unit_t);
-}
-
-static double rows_of(const fused_joint *z) {
-    return (double)(1 + (z->to - z->from) / (1 + (z->to - z->from) / ROWS));
-}
-
-static bool is_exact(const fused_config *config, const fused_joint *z) {
-    return z->J_best < rows_of(z) * (1.3 * expected(config, z) + 0.05);
-}
-
-/* The end of a start: the best so far is kept, and the others tried where it does not explain the wrench. */
-static void end_start(const fused_config *config, fused_joint *z) {
-    if (z->now.J < z->J_best) {
-        z->J_best = z->now.J;
-        z->J_force = z->now.J_force;
-        memcpy(z->best, z->now.at, sizeof z->best);
-    }
-    z->stage = is_exact(config, z) || ++z->start >= starts_of(z) ? WRITE : START;
-}
-
-/* The next trial, or the end of the start. */
-static void next_trial(const fused_config *config, fused_joint *z) {
-    const double near = rows_of(z) * (3.0 * expected(config, z) + 30.0);
-    while (z->trials < (z->now.J < near ? TRIALS_NEAR : TRIALS) && z->lambda < 1e8) {
-        z->trials++;
-        if (step_points(z, &z->now, z->trial.at)) {
-            begin_build(z, &z->trial);
-            return;
-        }
-        z->lambda *= 8.0;
-    }
-    end_start(config, z);
-}
-
-/* The sums at the first points of a start, or at a trial, are complete. */
-static void judge_trial(const fused_config *config, fused_joint *z) {
-    if (z->trials == 0) {
-        z->lambda = 1e-2;
-        next_trial(config, z);
-        return;
-    }
-    const double gain = z->now.J - z->trial.J;
-    if (gain > 0.0)
-        z->now = z->trial;
-    z->lambda = gain > 0.0 ? fmax(1e-9, 0.1 * z->lambda) : 8.0 * z->lambda;
-    if ((gain >= 0.0 && gain < 1e-3 * z->now.J && z->lambda < 1.0) || z->now.J < 1e-6 * rows_of(z))
-        end_start(config, z);
-    else
-        next_trial(config, z);
-}
 
 /* Rows of the best: what each contact bears, and of that what its surface does not explain. */
 static void write_rows(fused_state *state, const fused_joint *z, fused_contact *const *c) {
@@ -404,19 +20,19 @@ static void write_rows(fused_state *state, const fused_joint *z, fused_contact *
         c[j]->detected = z->to;
     }
     for (uint64_t i = z->to + 1; i-- > z->from;) {
-        const joint_row row = row_of(state, z, i);
+        const joint_row row = joint_row_of(state, z, i);
         const bool valid = fused_at(state, z->body, i)->valid;
         joint_act act[FUSED_JOINT];
         double f[FUSED_JOINT];
         unsigned mask = 0;
         ff_vec3 F = row.F, M = row.M;
         for (int m = 0; m < z->count; m++) {
-            act[m] = act_of(&z->best[m], &row.x);
+            act[m] = joint_act_of(&z->best[m], &row.x);
             mask |= act[m].f > 0.0 ? 1u << m : 0u;
             F = ff_vec3_axpy(-act[m].f, z->best[m].n, F);
             M = ff_vec3_axpy(-act[m].f, act[m].arm, M);
         }
-        divide(z, z->best, act, mask, F, M, f);
+        ff__fused_divide(z, z->best, act, mask, F, M, f);
         for (int j = 0; j < z->count; j++) {
             fused_row *const q = fused_row_of(c[j], i);
             q->s = act[j].p + c[j]->surface.x0;
@@ -439,13 +55,39 @@ static bool is_parallel(const fused_joint *z) {
     return true;
 }
 
+/* A contact that bears next to nothing is none: noise that was taken for an edge. */
+static void drop_weak(const fused_config *config, fused_state *state, fused_joint *z) {
+    int kept = 0;
+    for (int j = 0; j < z->count; j++) {
+        double most = 0.0;
+        for (uint64_t i = z->from; i <= z->to; i++) {
+            const joint_row row = joint_row_of(state, z, i);
+            most = fmax(most, joint_act_of(&z->best[j], &row.x).f);
+        }
+        if (most > fmax(0.01 * z->peak, 5.0 * config->force_noise))
+            z->best[kept++] = z->best[j];
+    }
+    if (kept == z->count)
+        return;
+    z->count = kept;
+    memcpy(z->trial.at, z->best, sizeof z->trial.at);
+    ff__fused_begin_build(z, &z->trial);
+    for (uint64_t i = z->from; i <= z->to; i += 1 + (z->to - z->from) / JOINT_ROWS)
+        if (fused_at(state, z->body, i)->valid)
+            ff__fused_add_row(state, z, &z->trial, i);
+    z->J_best = z->trial.J;
+    z->J_force = z->trial.J_force;
+}
+
 /* Contact j of the best becomes this record. */
 static void write_contact(const fused_model *model, fused_state *state, const fused_joint *z,
                           fused_contact *c, int j) {
     const fused_point *q = &z->best[j];
     c->torque = c->open = c->frozen = c->closing = c->one.judged = false;
     c->settled = c->joined = c->one.tried = true;
-    c->exact = is_exact(&model->config, z) || is_parallel(z);
+    c->leans = false;
+    c->spot = z->common ? z->spot : -1;
+    c->exact = joint_exact(&model->config, z) || is_parallel(z);
     c->a = z->body;
     c->b = -1;
     c->n = c->next.n = q->n;
@@ -456,9 +98,10 @@ static void write_contact(const fused_model *model, fused_state *state, const fu
     c->anchor = c->row_from = z->from;
     c->end = c->until = z->to;
     /* what is left of force and torque, against the force; how parallel forces are divided hardly matters */
-    c->side = fmax(0.0, z->J_best / rows_of(z) - expected(&model->config, z)) * square(z->unit / z->peak);
-    if (c->exact && !is_exact(&model->config, z))
-        c->side = square(0.004) + 0.25 * z->J_force / rows_of(z) * square(z->unit / z->peak);
+    c->side =
+        fmax(0.0, z->J_best / joint_rows(z) - joint_expected(&model->config, z)) * square(z->unit / z->peak);
+    if (c->exact && !joint_exact(&model->config, z))
+        c->side = square(0.004) + 0.25 * z->J_force / joint_rows(z) * square(z->unit / z->peak);
     const ff__place p = fused_contact_place(c);
     const fused_sample *x = fused_at(state, z->body, z->from);
     ff__port port;
@@ -476,6 +119,7 @@ static fused_contact *record_for(fused_state *state, fused_joint *z) {
             if (pass ? !c->open && !c->settled && !c->closing : (z->members >> i & 1u) != 0) {
                 if (pass) { /* one more than was found before */
                     c->wall = -1;
+                    c->booked = 0.0;
                     c->wall_used = c->over.abandoned = false;
                 }
                 z->members &= ~(1u << i);
@@ -485,29 +129,67 @@ static fused_contact *record_for(fused_state *state, fused_joint *z) {
     return NULL;
 }
 
-/* The records as they were are final. */
-static void leave(fused_state *state, fused_joint *z) {
+/* The records as they were are final; but that one with friction has not been tried in their place. */
+static void leave(const fused_model *model, fused_state *state, fused_joint *z, uint64_t k) {
+    const fused_contact *last = NULL;
     z->stage = REST_JOINT;
     for (int i = 0; i < FUSED_CONTACTS; i++)
         if (z->members >> i & 1u) {
             fused_contact *c = &state->contact[i];
             if (c->stage == JOINING)
                 c->stage = FRICTION; /* the estimate goes on */
-            else
+            else {
                 c->closing = false;
+                last = c;
+            }
         }
+    if (last && z->first && !ff__fused_unite(model, state, last, k))
+        ff__fused_join(model, state, last, k);
 }
 
-static void write_all(const fused_model *model, fused_state *state, fused_joint *z) {
+/* The misfit of the records as they were found one by one. */
+static double left_by_records(fused_state *state, const fused_joint *z) {
+    const uint64_t stride = 1 + (z->to - z->from) / JOINT_ROWS;
+    double sum = 0.0;
+    for (uint64_t i = z->from; i <= z->to; i += stride) {
+        if (!fused_at(state, z->body, i)->valid)
+            continue;
+        joint_row row = joint_row_of(state, z, i);
+        for (int m = 0; m < FUSED_CONTACTS; m++) {
+            const fused_contact *c = &state->contact[m];
+            if (!(z->members >> m & 1u) || !c->surface.valid)
+                continue;
+            const ff__place p = fused_contact_place(c);
+            double s, v;
+            ff__place_coordinate(&p, state->start[c->a], &row.x, NULL, &s, &v);
+            const double f = ff_profile_force(&c->surface, s, v);
+            if (c->torque) {
+                row.M = ff_vec3_axpy(-f, c->n, row.M);
+                continue;
+            }
+            row.F = ff_vec3_axpy(-f, c->n, row.F);
+            row.M = ff_vec3_axpy(-f, ff_vec3_cross(c->r, ff_quat_unrotate(row.x.attitude, c->n)), row.M);
+        }
+        sum += ff_vec3_dot(row.F, row.F) / square(z->unit) + ff_vec3_dot(row.M, row.M) / square(z->unit_t);
+    }
+    return sum;
+}
+
+static void write_all(const fused_model *model, fused_state *state, fused_joint *z, uint64_t k) {
     int records = 0;
+    drop_weak(&model->config, state, z);
     for (int i = 0; i < FUSED_CONTACTS; i++)
         records += (z->members >> i & 1u) || (!state->contact[i].open && !state->contact[i].settled);
-    /* A fit to three percent is better than what each was by itself; under noise it may be friction instead.
-     */
-    const bool near = !z->alone && (model->config.force_noise == 0.0 || is_parallel(z)) &&
-                      z->J_best < square(0.03 * z->peak / z->unit) * rows_of(z);
-    if (!(near || is_exact(&model->config, z)) || records < z->count) {
-        leave(state, z);
+    /* A fit to three percent is better than what each was by itself; under noise it must be, as it may be
+     * friction instead. */
+    /* before friction is asked, to half a percent: no friction looks like a wall that well */
+    const bool noisy = model->config.force_noise > 1e-3 * z->peak;
+    const double close = (z->first || noisy) && !is_parallel(z) ? 0.005 : 0.03;
+    const bool near =
+        !z->alone && z->J_best < square(close * z->peak / z->unit) * joint_rows(z) &&
+        (model->config.force_noise == 0.0 || is_parallel(z) || z->J_best < 0.5 * left_by_records(state, z));
+    if (!(near || joint_exact(&model->config, z)) || records < z->count || z->count == 0) {
+        leave(model, state, z, k);
         return;
     }
     const unsigned old = z->members;
@@ -525,6 +207,7 @@ static void write_all(const fused_model *model, fused_state *state, fused_joint 
         if (old & ~now & 1u << i) {
             fused_contact *o = &state->contact[i];
             o->settled = o->closing = false;
+            ff__fused_book(state, o, 0.0);
             if (o->wall >= 0)
                 state->wall[o->wall].valid = false;
         }
@@ -550,13 +233,34 @@ static void conclude_all(const fused_model *model, fused_state *state, fused_joi
     z->stage = REST_JOINT;
 }
 
+/* The point at which one tip touches all surfaces, if there is one. */
+static void find_common(const fused_model *model, fused_state *state, fused_joint *z) {
+    fused_sums sum = {0};
+    double most = 0.0;
+    for (uint64_t i = z->from; i <= z->to; i++) {
+        const fused_sample *x = fused_at(state, z->body, i);
+        if (x->valid && ff_vec3_norm(x->force) > 2.0 * model->config.force_noise) {
+            ff__fused_add_torque(&sum, ff_quat_unrotate(x->T_r.q, x->force), x->torque);
+            most = fmax(most, ff_vec3_norm(x->torque));
+        }
+    }
+    z->spot = ff__fused_point_of(&model->config, state, z->body, &sum, most, &z->r);
+    z->common = sum.rows > 8 && ff__fused_one_point(model, z->body, &sum, z->r, 2.5e-4) &&
+                ff_vec3_norm(z->r) < arm_longest;
+}
+
 /* The records are fitted together in the cycles that follow. */
 static bool begin(const fused_model *model, fused_state *state, int body, unsigned members, uint64_t from,
-                  uint64_t to, bool alone) {
+                  uint64_t to, bool alone, bool first) {
     fused_joint *z = &state->joint;
     const ff_rigid_model *m = &model->view[body].rigid;
-    *z = (fused_joint){
-        .body = body, .members = members, .from = from, .to = to, .alone = alone, .J_best = FF_INF};
+    *z = (fused_joint){.body = body,
+                       .members = members,
+                       .from = from,
+                       .to = to,
+                       .alone = alone,
+                       .first = first,
+                       .J_best = FF_INF};
     z->arm = sqrt((m->inertia.m[0][0] + m->inertia.m[1][1] + m->inertia.m[2][2]) / (3.0 * m->mass));
     for (uint64_t i = from; i <= to; i++)
         if (fused_at(state, z->body, i)->valid)
@@ -565,15 +269,20 @@ static bool begin(const fused_model *model, fused_state *state, int body, unsign
     z->unit_t = fmax(model->config.torque_noise, 1e-3 * z->peak * z->arm);
     if (!(z->peak > 0.0) || !(z->arm > 0.0))
         return false;
+    /* noise lets two explanations pass: then the simpler one is asked first */
+    if (first && model->config.force_noise > 1e-3 * z->peak)
+        return false;
+    find_common(model, state, z);
     z->stage = PICK;
     return true;
 }
 
 /* The contacts that acted at one time with one that has just been settled, where all are over. False where
  * there are not several, or others to wait for. */
-bool ff__fused_join(const fused_model *model, fused_state *state, fused_contact *last, uint64_t k) {
+bool ff__fused_join(const fused_model *model, fused_state *state, const fused_contact *last, uint64_t k) {
     unsigned members = 0;
-    int count = 0;
+    int count = 0, leaning = 0;
+    bool first = true;
     uint64_t from = UINT64_MAX, to = 0;
     if (state->joint.stage != REST_JOINT || last->joined || model->config.random_estimates || last->b >= 0)
         return false;
@@ -584,16 +293,18 @@ bool ff__fused_join(const fused_model *model, fused_state *state, fused_contact 
         if (o->open || o->closing || o->frozen || o->b >= 0 || o->joined)
             return false;
         members |= 1u << i;
+        first = first && !o->one.tried && !o->tried;
+        leaning += o->leans; /* on walls that are known: a few rows in common tell less than they did */
         count++;
         from = o->row_from < from ? o->row_from : from;
         to = o->end > to ? o->end : to;
     }
-    if (count < 2 || k - from > ff__ring_rows(&state->history.ring) / 2 ||
-        !begin(model, state, last->a, members, from, to, false))
+    if (count < 2 || leaning == count || k - from > ff__ring_rows(&state->history.ring) / 2 ||
+        !begin(model, state, last->a, members, from, to, false, first))
         return false;
     for (int i = 0; i < FUSED_CONTACTS; i++)
         if (members >> i & 1u)
-            state->contact[i].closing = true;
+            state->contact[i].closing = state->contact[i].tried = true;
     return true;
 }
 
@@ -602,7 +313,8 @@ static bool looks_several(const fused_model *model, const fused_contact *c) {
     const fused_config *config = &model->config;
     const double *R = c->sum.r, trace = R[0] + R[3] + R[5], rows = (double)c->sum.rows;
     const double scatter = trace > 0.0 ? 6.0 * sqrt(rows) * square(config->force_noise) / trace : 0.0;
-    return !ff__fused_one_point(model, c) || ff__fused_across(config, c) > 1e-4 + scatter;
+    return !ff__fused_one_point(model, c->a, &c->sum, c->next.r, 0.01) ||
+           ff__fused_across(config, c) > 1e-4 + scatter;
 }
 
 /* One contact that is over may have been several at about one time, of which none was seen alone. */
@@ -611,10 +323,15 @@ bool ff__fused_join_alone(const fused_model *model, fused_state *state, fused_co
         k - c->row_from > ff__ring_rows(&state->history.ring) / 2 || !looks_several(model, c))
         return false;
     c->alone = true;
-    if (!begin(model, state, c->a, 1u << (c - state->contact), c->row_from, c->until, true))
+    if (!begin(model, state, c->a, 1u << (c - state->contact), c->row_from, c->until, true, false))
         return false;
     c->stage = JOINING;
     return true;
+}
+
+/* Of a row in the sums: its slopes, and their products. */
+static int row_cost(const fused_joint *z) {
+    return z->common ? 60 + 14 * z->count * z->count : 150 + 70 * z->count * z->count;
 }
 
 /* One cycle of it. */
@@ -627,53 +344,53 @@ void ff__fused_join_on(const fused_model *model, fused_state *state, uint64_t k)
         if (z->stage == REPLAY)
             conclude_all(model, state, z);
         else
-            leave(state, z);
+            leave(model, state, z, k);
         return;
     }
     const int rows = (int)(z->to - z->from);
     while (work > 0 && z->stage != REST_JOINT) {
         if (z->stage == PICK) {
             work -= rows * WORK_PICK * (1 + z->count);
-            pick_row(state, z, model->config.force_noise);
-            if (z->extreme > edge && z->count < FUSED_JOINT) {
-                if (!add_edge(state, z)) {
-                    leave(state, z);
+            ff__fused_pick_row(state, z, model->config.force_noise);
+            if (z->extreme > edge && z->count < (z->common ? 3 : FUSED_JOINT)) {
+                if (!ff__fused_add_edge(state, z)) {
+                    leave(model, state, z, k);
                     return;
                 }
                 continue;
             }
             if (z->count < 2) {
-                leave(state, z);
+                leave(model, state, z, k);
                 return;
             }
             z->stage = START;
         } else if (z->stage == START) {
             z->stage = SURFACE;
             z->row = 0;
-            if (!place_points(state, z))
-                z->stage = ++z->start >= starts_of(z) ? WRITE : START;
+            if (!ff__fused_place_points(state, z))
+                z->stage = ++z->start >= joint_starts(z) ? WRITE : START;
         } else if (z->stage == SURFACE) {
             work -= 60 * rows;
-            if (!find_surface(model, state, z, (int)z->row, &work)) {
-                z->stage = ++z->start >= starts_of(z) ? WRITE : START;
+            if (!ff__fused_find_surface(model, state, z, (int)z->row, &work) && !z->rounds) {
+                z->stage = ++z->start >= joint_starts(z) ? WRITE : START;
                 continue;
             }
             if ((int)++z->row == z->count) {
                 z->trials = 0;
-                begin_build(z, &z->now);
+                ff__fused_begin_build(z, &z->now);
             }
         } else if (z->stage == BUILD) {
-            const uint64_t stride = 1 + (uint64_t)rows / ROWS;
+            const uint64_t stride = 1 + (uint64_t)rows / JOINT_ROWS;
             fused_system *s = z->trials ? &z->trial : &z->now;
-            for (; z->row <= z->to && work > 0; z->row += stride, work -= 150 + 70 * z->count * z->count)
+            for (; z->row <= z->to && work > 0; z->row += stride, work -= row_cost(z))
                 if (fused_at(state, z->body, z->row)->valid)
-                    add_row(state, z, s, z->row);
+                    ff__fused_add_row(state, z, s, z->row);
             if (z->row > z->to) {
                 work -= 1000;
-                judge_trial(&model->config, z);
+                ff__fused_judge_trial(&model->config, z);
             }
         } else if (z->stage == WRITE) {
-            write_all(model, state, z);
+            write_all(model, state, z, k);
             return;
         } else {
             ff__fused_replay_some(model, state, k, &work);

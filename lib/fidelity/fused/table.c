@@ -3,7 +3,15 @@
 
 #define NOT_NEGATIVE .low = 0.0, .high = FF_INF
 #define AT(field) offsetof(fused_settings, field)
-enum { FORCE_NOISE = 2, TORQUE_NOISE, SKEW, SENSOR_LAG = 7, ZERO }; /* places in the table */
+enum {
+    FORCE_NOISE = 2,
+    TORQUE_NOISE,
+    SKEW,
+    SENSOR_LAG = 7,
+    ZERO,
+    POSE_NOISE,
+    VELOCITY_NOISE
+}; /* places in the table */
 
 /* clang-format off */
 static const char *const trackings[] = {"on", "off", NULL};
@@ -17,13 +25,15 @@ static const ff_setting settings[] = {
     {"look_back", FF_SETTING_REAL, "s", AT(look_back), "none", NOT_NEGATIVE, .help = "The longest contact that is recomputed from its beginning: memory is reserved for it. Never more than 960 cycles."},
     {"sensor_lag", FF_SETTING_REAL, "s", AT(sensor_lag), "(the largest sensor's, 1/(2 pi `bandwidth`))", NOT_NEGATIVE, .help = "Time constant of the sensor's low pass; 0: none."},
     {"zero", FF_SETTING_CHOICE, "", AT(zero), "(on where a sensor is not `ideal`)", .choice = trackings, .help = "Whether the sensor's offset and its drift are learnt in free flight, or taken to be zero. A run then begins in flight."},
+    {"pose_noise", FF_SETTING_REAL, "m", AT(pose_noise), "(the largest `pose_noise`)", NOT_NEGATIVE, .help = "Standard deviation of one axis of the position that the robots report."},
+    {"velocity_noise", FF_SETTING_REAL, "m/s", AT(velocity_noise), "(the largest `velocity_noise`)", NOT_NEGATIVE, .help = "The same of their velocity."},
 };
 
 static const char *const laws[] = {"none", "k p + c v", "p^1.5 (k + c v)", "p (k + c v)", "p^1.25 (k + c v)", "k p + c S(p/d) v", NULL};
 static const char *const kinds[] = {"force", "torque", NULL};
 static const char *const validity[] = {"inside", "outside: because ", /* then FUSED_FEW_SAMPLES ... */
-    "fewer than 4 samples in contact", "noise hides how large it is", "the sensor's delay or bandwidth matters at this stiffness", "longer than the history", "no surface was identified",
-    "w tau above 1.65 on a first contact", "another contact at the same time", "friction is not known well enough", "neither law nor friction explains the force", "the robot's gears give way as much as the surface", NULL};
+    "fewer than 4 samples in contact", "noise hides how large it is", "the sensor's delay matters at this stiffness", "longer than the history", "no surface was identified",
+    "the sensor's bandwidth matters at this stiffness", "another contact at the same time", "friction is not known well enough", "neither law nor friction explains the force", "the robot's gears give way as much as the surface", "noise of the robot's pose hides how stiff it is", NULL};
 static const ff_report_column columns[] = {
     {"law", "", FF_REPORT_CHOICE, .label = laws, .help = "force of the surface by depth p and its rate v"},
     {"kind", "", FF_REPORT_CHOICE, .label = kinds, .help = "along a normal, or about it"},
@@ -46,11 +56,15 @@ static const ff_report_column columns[] = {
     {"restitution_sd", "", FF_REPORT_REAL, .help = "standard deviation of e"},
     {"impulse_sd", "", FF_REPORT_REAL, .help = "of the impulse, relative to it; the root of the squares of what follows:"},
     {"noise_sd", "", FF_REPORT_REAL, .help = "by the sensor's noise and offset"},
-    {"time_sd", "", FF_REPORT_REAL, .help = "by the skew and the sensor's low pass"},
+    {"time_sd", "", FF_REPORT_REAL, .help = "by the skew"},
+    {"bandwidth_sd", "", FF_REPORT_REAL, .help = "by the sensor's low pass"},
+    {"pose_sd", "", FF_REPORT_REAL, .help = "by noise of the robots' poses and velocities"},
     {"gears_sd", "", FF_REPORT_REAL, .help = "by the robots' gears"},
     {"friction_sd", "", FF_REPORT_REAL, .help = "by friction"},
     {"others_sd", "", FF_REPORT_REAL, .help = "by other contacts at the same time"},
     {"misfit_sd", "", FF_REPORT_REAL, .help = "by force that neither law nor friction explains"},
+    {"energy_sd_J", "J", FF_REPORT_REAL, .help = "by how much all contacts so far may have made the kinetic energy wrong"},
+    {"turn_sd", "", FF_REPORT_REAL, .help = "standard deviation of the angular impulse about the CoM, relative to the impulse times the radius of gyration, by the contact point; once it is settled"},
     {"energy_net_active", "", FF_REPORT_INTEGER, true, .help = "kicks that the energy limit reduced"},
     {"false_alarms", "", FF_REPORT_INTEGER, true, .help = "contacts that were noise"},
     {"phantom_walls", "", FF_REPORT_INTEGER, true, .help = "remembered walls that were not there any more"},
@@ -59,6 +73,7 @@ static const ff_report_column columns[] = {
     {"look_back_reached", "", FF_REPORT_INTEGER, true, .help = "cycles of contacts longer than the history"},
     {"delay_changes", "", FF_REPORT_INTEGER, true, .help = "corrections of the delay by more than a cycle"},
     {"settlements_refused", "", FF_REPORT_INTEGER, true, .help = "settlements that would have moved a contact's impulse by more than two standard deviations"},
+    {"partners_revised", "", FF_REPORT_INTEGER, true, .help = "contacts of two satellites taken for one with the world first, or the other way round"},
 };
 /* clang-format on */
 
@@ -79,6 +94,10 @@ static void resolve(const ff_world *world, uint64_t given, void *memory) {
         s->sensor_lag = world->sensor_lag;
     if (!(given >> ZERO & 1u))
         s->zero = world->offset ? 0 : 1;
+    if (!(given >> POSE_NOISE & 1u))
+        s->pose_noise = world->pose_noise;
+    if (!(given >> VELOCITY_NOISE & 1u))
+        s->velocity_noise = world->velocity_noise;
 }
 
 static double delay_of(const ff_world *world, const fused_settings *s, int body) {
@@ -91,8 +110,10 @@ static ff_status check(const ff_world *world, const void *memory, uint64_t given
     *complaint = (ff_complaint){
         "", "noise, stiffness, look_back or sensor_lag is negative, or one of its settings not finite"};
     if (!(s->force_noise >= 0.0) || !(s->torque_noise >= 0.0) || !(s->stiffness >= 0.0) ||
-        !(s->look_back >= 0.0) || !(s->sensor_lag >= 0.0) ||
-        !isfinite(s->force_noise + s->torque_noise + s->stiffness + s->skew + s->sensor_lag))
+        !(s->look_back >= 0.0) || !(s->sensor_lag >= 0.0) || !(s->pose_noise >= 0.0) ||
+        !(s->velocity_noise >= 0.0) ||
+        !isfinite(s->force_noise + s->torque_noise + s->stiffness + s->skew + s->sensor_lag + s->pose_noise +
+                  s->velocity_noise))
         return FF_ERR_ARGUMENT;
     *complaint = (ff_complaint){"delay", "a robot's delay is 0 to 10 s, and its acceleration not negative"};
     for (int i = 0; world && i < world->bodies; i++)
@@ -146,6 +167,8 @@ static void create(const ff_world *world, const void *memory, uint64_t given, vo
                                       .sensor_lag = s->sensor_lag,
                                       .zero = s->zero == 0,
                                       .swings = world->swings,
+                                      .pose_noise = s->pose_noise,
+                                      .velocity_noise = s->velocity_noise,
                                       .stiffness = s->stiffness},
                            .integrate = world->integrate,
                            .bits = bits_of(world, s),
@@ -205,8 +228,8 @@ static void report(const void *model, const void *memory, int body, double *valu
     (void)model;
     if (body < 0) {
         const fused_info *f = &state->info;
-        const uint32_t counts[] = {f->net,    f->false_alarms, f->phantoms,      f->law_switches,
-                                   f->bounds, f->look_back,    f->delay_changes, f->refused};
+        const uint32_t counts[] = {f->net,       f->false_alarms,  f->phantoms, f->law_switches, f->bounds,
+                                   f->look_back, f->delay_changes, f->refused,  f->partners};
         for (size_t n = 0; n < sizeof counts / sizeof *counts; n++)
             values[n] = counts[n];
         return;
@@ -234,6 +257,8 @@ static void report(const void *model, const void *memory, int body, double *valu
     *values++ = r->known ? r->impulse_sd : FF_NAN;
     for (int n = 0; n < FUSED_CAUSES; n++)
         *values++ = r->known ? r->cause[n] : FF_NAN;
+    *values++ = state->account[body].sd;
+    *values++ = r->known ? r->turn_sd : FF_NAN;
 }
 
 const ff_method ff_method_fused = {

@@ -144,24 +144,50 @@ ff_status ff_limiter_step(const ff_limiter_config *config, ff_limiter_state *sta
 
 /* ======================================== arm ======================================== */
 
-/* kinematics of a six-axis arm with spherical wrist, on an optional linear rail.
+/* kinematics of an arm of six or seven axes, one with six also on a linear rail.
  *
- * Frames: w world, b robot base (KUKA's $ROBROOT, at the rail's zero), f flange, t tool. The pose of the tool
- * is T_wt = base * shift(rail) * T_bf(A1..A6) * tool.
+ * Frames: w world, b robot base (the controller's: KUKA's $ROBROOT, UR's base), f flange, t tool. The pose of
+ * the tool is T_wt = base * shift(rail) * T_bf(q) * tool. An arm is given by its lengths or by its chain.
  *
- * Axes as KUKA counts them. With all axes at zero the arm is stretched forward along +x of the base, z up:
- *   A1 turns about -z (down), A2, A3, A5 about +y, A4 and A6 about -x (back along the arm).
+ * Lengths: six axes as KUKA counts them. With all axes at zero the arm is stretched forward along +x of the
+ * base, z up: A1 turns about -z (down), A2, A3, A5 about +y, A4 and A6 about -x (back along the arm).
  * So A2 = -90 deg lifts the upper arm upright, and A3 = +90 deg then lays the forearm forward: the home pose
  * is A = (0, -90, 90, 0, 0, 0) deg. The flange frame has z out of the flange; at the home pose its x points
  * down (KUKA: A 0, B 90, C 0 deg). In formulas, with R the right-handed rotations and e the unit vectors:
  *   R_bf = Rz(-A1) Ry(A2 + A3) Rx(-A4) Ry(A5) Rx(-A6) Ry(90 deg)
  *   p_bf = d1 ez + Rz(-A1) (a1 ex + Ry(A2) a2 ex + Ry(A2 + A3) (d4 ex + a3 ez)) + d6 R_bf ez
  *
+ * Chain: any axes, as they stand with all joints at zero, in base axes: a unit direction, and the offset of a
+ * point of the axis from the one before. With exp a right-handed rotation by the joint's angle (a product of
+ * exponentials), R_0 = 1, p_0 = 0:
+ *   p_i = p_(i-1) + R_(i-1) offset_i,  R_i = R_(i-1) exp(direction_i q_i),  T_bf = (R_n, p_n) * flange
+ *
+ * The inverse is closed where the geometry allows it (found when the model is created, to 1e-11):
+ *   FF_ARM_ELBOW   A1 across A2, A2 along A3, A4 across A3, a spherical wrist (KUKA, most industrial arms)
+ *   FF_ARM_OFFSET  axes 2, 3, 4 parallel, 5 and 6 across and meeting (Universal Robots)
+ * else FF_ARM_SEARCH: damped least squares from the previous joints, with the seventh axis led towards the
+ * middle of the ranges in the null space; a bounded number of iterations.
+ *
  * Angles are rad, lengths m; only ff_arm_to_kuka and ff_arm_from_kuka know degrees and millimetres. */
 
+#define FF_ARM_AXES 7
+
+/* X(KIND, name in a scenario, what it is) */
+#define FF_ARMS(X)                                 \
+    X(KR120, "kr120", "KUKA KR 120 R2500 pro")     \
+    X(KR16, "kr16", "KUKA KR 16-2")                \
+    X(KR210, "kr210", "KUKA KR 210 R2700-2")       \
+    X(UR5E, "ur5e", "Universal Robots UR5e")       \
+    X(UR10E, "ur10e", "Universal Robots UR10e")    \
+    X(UR20, "ur20", "Universal Robots UR20")       \
+    X(FR3, "fr3", "Franka Research 3, seven axes") \
+    X(IIWA14, "iiwa14", "KUKA LBR iiwa 14 R820, seven axes")
+
 typedef enum ff_arm_kind {
-    FF_ARM_KR120, /* KUKA KR 120 R2500 pro */
-    FF_ARM_KR16   /* KUKA KR 16-2 */
+#define FF_ARM_ENUM(kind, name, text) FF_ARM_##kind,
+    FF_ARMS(FF_ARM_ENUM)
+#undef FF_ARM_ENUM
+        FF_ARM_KINDS
 } ff_arm_kind;
 
 typedef enum ff_arm_rail_rule {
@@ -179,40 +205,65 @@ typedef struct ff_arm_rail {
     double standoff; /* [m] wrist's distance from the base along the axis that `follow` keeps */
 } ff_arm_rail;
 
+typedef struct ff_arm_axis {
+    ff_vec3 offset;    /* [m] from a point of the axis before, at first from the base */
+    ff_vec3 direction; /* unit */
+} ff_arm_axis;
+
 typedef struct ff_arm_config {
-    double d1;       /* [m] height of axis 2 above the base */
-    double a1;       /* [m] axis 1 to axis 2, forward */
-    double a2;       /* [m] axis 2 to axis 3: upper arm */
-    double d4;       /* [m] axis 3 to the wrist along the forearm */
-    double a3;       /* [m] axis 3 to the wrist across the forearm; negative: the wrist lies below at home */
-    double d6;       /* [m] wrist to flange */
-    double lower[6]; /* [rad] joint ranges, KUKA signs */
-    double upper[6]; /* [rad] */
-    double speed[6]; /* [rad/s] largest; for the caller */
-    ff_arm_rail rail;
-    ff_pose base; /* T_wb */
-    ff_pose tool; /* T_ft */
+    int axes;   /* 6 or 7; 6 by the lengths */
+    bool chain; /* given by `axis` and `flange`, else by the lengths */
+    double d1;  /* [m] height of axis 2 above the base */
+    double a1;  /* [m] axis 1 to axis 2, forward */
+    double a2;  /* [m] axis 2 to axis 3: upper arm */
+    double d4;  /* [m] axis 3 to the wrist along the forearm */
+    double a3;  /* [m] axis 3 to the wrist across the forearm; negative: the wrist lies below at home */
+    double d6;  /* [m] wrist to flange */
+    ff_arm_axis axis[FF_ARM_AXES];
+    ff_pose flange;            /* with all joints at zero: base axes, from the last axis' point */
+    double lower[FF_ARM_AXES]; /* [rad] joint ranges */
+    double upper[FF_ARM_AXES]; /* [rad] */
+    double speed[FF_ARM_AXES]; /* [rad/s] largest; for the caller */
+    double ready[FF_ARM_AXES]; /* [rad] a posture to begin from, away from the singularities */
+    ff_arm_rail rail;          /* of six axes */
+    ff_pose base;              /* T_wb */
+    ff_pose tool;              /* T_ft */
 } ff_arm_config;
 
+typedef enum ff_arm_form { FF_ARM_ELBOW, FF_ARM_OFFSET, FF_ARM_SEARCH } ff_arm_form;
+
+/* Derived; `config` and the poses are for the caller, the rest is the inverse's own. */
 typedef struct ff_arm_model {
-    ff_arm_config config; /* checked; rail axis and quaternions unit */
-    double forearm;       /* [m] hypot(d4, a3) */
-    double forearm_angle; /* [rad] atan2(a3, d4) */
-    ff_pose base_inverse; /* T_bw */
-    ff_pose tool_inverse; /* T_tf */
+    ff_arm_config config; /* checked; rail axis and quaternions unit; the chain filled in */
+    ff_arm_form form;
+    double reach;                        /* [m] of the chain from axis 1's point: no pose is farther */
+    double forearm;                      /* [m] elbow: hypot(d4, a3); offset: axis 3 to axis 4 */
+    double forearm_angle;                /* [rad] elbow: atan2(a3, d4) */
+    double d1, a1, a2, d4, a3, d6, side; /* [m] elbow, offset: lengths; side: what is along axis 2 */
+    double sign[6], zero[6];             /* elbow: A = sign q + zero; offset: see arm_closed.c */
+    bool plain;                          /* the next two are identity */
+    ff_pose stand;                       /* base in the frame of the closed form */
+    ff_pose hand;                        /* elbow: flange of the closed form in the arm's; offset: its turn */
+    ff_vec3 point;                       /* [m] offset: where axes 5 and 6 meet, in the flange frame */
+    ff_vec3 bend, roll;                  /* offset: axes 5 and 6 in that frame, at zero */
+    ff_pose base_inverse;                /* T_bw */
+    ff_pose tool_inverse;                /* T_tf */
 } ff_arm_model;
 
 typedef struct ff_arm_joints {
-    double a[6]; /* [rad] A1..A6 */
-    double rail; /* [m] */
+    double a[FF_ARM_AXES]; /* [rad]; the seventh is 0 with six axes */
+    double rail;           /* [m] */
 } ff_arm_joints;
 
-/* Distance from the singularities, each in [0, 1], 0 at the singularity. The determinant of the arm's
- * Jacobian is, but for its sign, a2 * forearm * (a1 + a2 + forearm) * shoulder * elbow * wrist [m^3]. */
+/* Distance from the singularities, each in [0, 1], 0 at the singularity. With lengths the determinant of the
+ * arm's Jacobian is, but for its sign, a2 * forearm * (a1 + a2 + forearm) * shoulder * elbow * wrist [m^3].
+ * FF_ARM_OFFSET: the same with the forearm from axis 3 to 4, and the hand from there to where axes 5 and 6
+ * meet added to the length that the shoulder is measured by. FF_ARM_SEARCH: all four are the Jacobian's
+ * smallest singular value, lengths over `reach`. */
 typedef struct ff_arm_margin {
-    double shoulder; /* wrist's distance from axis 1 over a1 + a2 + forearm */
+    double shoulder; /* wrist's distance from axis 1 (offset: beyond its side), over a1 + a2 + forearm */
     double elbow;    /* |sin| of the angle between upper arm and forearm: arm stretched or folded */
-    double wrist;    /* |sin A5| */
+    double wrist;    /* |sin A5|; offset: |sin| between axes 4 and 6 */
     double smallest;
 } ff_arm_margin;
 
@@ -227,7 +278,7 @@ enum {
 typedef struct ff_arm_solution {
     ff_arm_joints joints; /* turns chosen inside the ranges and nearest to the previous joints */
     int branch;           /* sum of the bits above */
-    int outside;          /* 0: inside all ranges; else the first axis outside, 1..6 */
+    int outside;          /* 0: inside all ranges; else the first axis outside, 1..7 */
 } ff_arm_solution;
 
 typedef enum ff_arm_reason {
@@ -240,7 +291,7 @@ typedef enum ff_arm_reason {
 
 typedef struct ff_arm_info {
     ff_arm_reason reason;
-    int axis;      /* joint limit: the axis (1..6) outside in the branch nearest to the previous joints */
+    int axis;      /* joint limit: the axis (1..7) outside in the branch nearest to the previous joints */
     double excess; /* [m] beyond or inside the reach, or beyond the rail; [rad] beyond the joint's range */
     int branches;  /* geometric solutions, 0..8 */
     int branch;    /* the one chosen */
@@ -251,8 +302,12 @@ const char *ff_arm_reason_text(ff_arm_reason reason); /* a short sentence */
 
 /* Parameters of a public robot: no rail, base and tool identity. FF_ERR_ARGUMENT for an unknown kind. */
 ff_status ff_arm_default(ff_arm_kind kind, ff_arm_config *config);
-/* FF_ERR_NOT_FINITE; FF_ERR_ARGUMENT: a2 or the forearm not positive, d1, a1, d6 negative, an empty range, a
- * rail without direction or length, a speed that is not positive. */
+/* Its name in a scenario, and what it is; NULL for an unknown kind. */
+const char *ff_arm_name(ff_arm_kind kind);
+const char *ff_arm_text(ff_arm_kind kind);
+/* FF_ERR_NOT_FINITE; FF_ERR_ARGUMENT: neither six nor seven axes, a direction that is not unit, a2 or the
+ * forearm not positive, d1, a1, d6 negative, an empty range, a rail without direction or length or with seven
+ * axes, a speed that is not positive. */
 ff_status ff_arm_validate(const ff_arm_config *config);
 /* Checks and derives. *model is untouched on a fault. */
 ff_status ff_arm_create(const ff_arm_config *config, ff_arm_model *model);
@@ -260,10 +315,11 @@ ff_status ff_arm_create(const ff_arm_config *config, ff_arm_model *model);
 /* T_wt. Any finite joints, inside the ranges or not. */
 ff_pose ff_arm_forward(const ff_arm_model *model, const ff_arm_joints *joints);
 
-/* All solutions with the rail at `rail`, sorted by branch number; *count of them. At a singularity the free
- * angle (A1 with the wrist on axis 1, A4 with A5 = 0) keeps its previous value. FF_OK also with joints
- * outside their ranges (see `outside`). FF_ERR_REACH with *count = 0 and info filled; FF_ERR_NOT_FINITE. info
- * may be NULL. */
+/* All solutions with the rail at `rail`, sorted by branch number; *count of them. FF_ARM_SEARCH: up to eight
+ * that were found from different beginnings, numbered as they came. At a singularity the free
+ * angle (A1 with the wrist on axis 1, A4 or with an offset A6 with A5 = 0) keeps its previous value. FF_OK
+ * also with joints outside their ranges (see `outside`). FF_ERR_REACH with *count = 0 and info filled;
+ * FF_ERR_NOT_FINITE. info may be NULL. */
 ff_status ff_arm_inverse_all(const ff_arm_model *model, const ff_pose *T_wt, double rail,
                              const ff_arm_joints *previous, ff_arm_solution solutions[8], int *count,
                              ff_arm_info *info);
@@ -272,19 +328,22 @@ ff_status ff_arm_inverse_all(const ff_arm_model *model, const ff_pose *T_wt, dou
 ff_status ff_arm_inverse(const ff_arm_model *model, const ff_pose *T_wt, const ff_arm_joints *previous,
                          ff_arm_joints *joints, ff_arm_info *info);
 /* The same dt [s] after the previous joints: a carriage that follows goes no faster than the rail's speed,
- * the arm reaches the rest. */
+ * the arm reaches the rest. FF_ARM_SEARCH: for real-time use, a few iterations from the previous joints
+ * alone (ff_arm_inverse, where that fails, begins elsewhere, too: up to some ms). */
 ff_status ff_arm_inverse_after(const ff_arm_model *model, const ff_pose *T_wt, const ff_arm_joints *previous,
                                double dt, ff_arm_joints *joints, ff_arm_info *info);
 /* [m] of the wrist along the rail, seen from the base at the rail's zero; 0 without a rail. */
 double ff_arm_along(const ff_arm_model *model, const ff_pose *T_wt);
 
-/* Columns A1..A6, rail; rows angular velocity of the tool [rad/s], then velocity of the tool's origin [m/s],
- * both in world coordinates. The rail's column is zero without a rail. */
+/* Columns A1..A6, then A7 or the rail; rows angular velocity of the tool [rad/s], then velocity of the tool's
+ * origin [m/s], both in world coordinates. The last column is zero with six axes and no rail. */
 void ff_arm_jacobian(const ff_arm_model *model, const ff_arm_joints *joints, double jacobian[6][7]);
 
 ff_arm_margin ff_arm_singularity(const ff_arm_model *model, const ff_arm_joints *joints);
 
-/* 0 if all joints and the rail are inside their ranges, else the first outside: 1..6, 7 the rail. */
+/* 0 if all joints and the rail are inside their ranges, else the first outside: 1..7; 7 of six axes: the
+ * rail.
+ */
 int ff_arm_outside(const ff_arm_model *model, const ff_arm_joints *joints);
 
 /* KUKA's AIPos: A1..A6 in degrees, E1 (the rail) in millimetres. */

@@ -190,14 +190,18 @@ enum {
 /* A surface along s. Force zero for s <= x0, never negative. */
 typedef struct ff_profile {
     bool valid;
-    int law;           /* 0..FF_PROFILE_LAWS - 1 */
-    double k, c;       /* [N/m], [N s/m] of law 0; [N/m^n], [N s/m^(n+1)] of the others */
-    double depth;      /* [m] d of FF_PROFILE_STEP */
-    double x0;         /* [m] */
-    double sd_k, sd_c; /* standard deviations at this x0 and over x0 */
-    double sd_x0;      /* [m] */
-    double J;          /* misfit, sum of squares over the variance */
-    bool k_bound;      /* k at its least value */
+    int law;      /* 0..FF_PROFILE_LAWS - 1 */
+    double k, c;  /* [N/m], [N s/m] of law 0; [N/m^n], [N s/m^(n+1)] of the others */
+    double depth; /* [m] d of FF_PROFILE_STEP */
+    double x0;    /* [m] */
+    /* covariance of k and c at this x0, for rows whose force has the standard deviation `unit`; how they
+     * follow x0; sd_x0 [m] by the rows' own misfit where that is less than the unit says */
+    double sd_k, sd_c, cov_kc;
+    double k_by_x0, c_by_x0;
+    double sd_x0;
+    double unit;  /* [N] weight of a row */
+    double J;     /* misfit, sum of squares over the variance */
+    bool k_bound; /* k at its least value */
 } ff_profile;
 
 /* What a sensor makes of a force that runs linearly between its cycles: late by whole + part cycles, then a

@@ -64,15 +64,16 @@ typedef struct ff_loop_stage {
     bool detects;
     ff_detector_config detector;
     size_t model_bytes, state_bytes; /* of the method */
+    int values[2];                   /* that it reports of a body, and of the run */
 } ff_loop_stage;
 
-/* The method's own model lies behind it: ask ff_loop_bytes for the size. It may be moved by memcpy. */
+/* The method's own model lies behind it, and the arms of elastic robots behind that: ask ff_loop_bytes for
+ * the size. It may be moved by memcpy. */
 typedef struct ff_loop_model {
     ff_loop_config config; /* its settings are resolved: what was not given is chosen */
     ff_loop_stage stage;
     ff_rigid_model rigid[FF_MAX_BODIES]; /* with joints: as at the start */
     ff_body jointed;                     /* of config.joints */
-    ff_arm_model arm[FF_MAX_BODIES];     /* of elastic robots */
     ff_mount_model mount[FF_MAX_BODIES];
     ff_nominal_config nominal;
 } ff_loop_model;
@@ -115,6 +116,9 @@ typedef struct ff_loop_in {
                                            make it) */
     ff_rigid_load load[FF_MAX_BODIES];  /* known loads in this cycle */
     ff_sent sent[FF_MAX_BODIES];        /* what the robots were really sent in the cycle before */
+    bool touches;                       /* there are contacts that no sensor feels: */
+    ff_wrench
+        contact_b[FF_MAX_BODIES]; /* theirs, about the CoM, robot's body axes: added to what is measured */
     /* with joints: measured; and the wrench of actuators on the base, base axes, about its origin */
     double q[FF_MAX_BODIES][FF_TREE_JOINTS_MAX], qd[FF_MAX_BODIES][FF_TREE_JOINTS_MAX];
     ff_wrench thrust[FF_MAX_BODIES];

@@ -19,12 +19,12 @@
 extern "C" {
 #endif
 
-#define FF_METHOD_ABI 3u /* of everything in this header; another one is refused */
+#define FF_METHOD_ABI 4u /* of everything in this header; another one is refused */
 
 enum {
     FF_METHOD_SETTINGS = 64,       /* settings of a method, at most: `given` has a bit for each */
     FF_METHOD_SETTING_BYTES = 512, /* of a method's struct of settings, at most */
-    FF_METHOD_VALUES = 32,         /* of a report, at most */
+    FF_METHOD_VALUES = 40,         /* of a report, at most */
     FF_METHOD_TEXT = 500,          /* bytes of one text of a table, at most */
     FF_METHOD_WORDS = 64,          /* of a choice or a label, at most */
     FF_METHOD_CONTACTS = 16        /* of ff_world */
@@ -134,9 +134,10 @@ typedef struct ff_world {
     ff_world_grasp grasp;
     int contacts;
     ff_world_contact contact[FF_METHOD_CONTACTS];
-    double sensor_lag; /* [s] time constant of the sensors' low pass, the largest; 0: none */
-    bool offset;       /* a sensor may read something without a load, and drift */
-    bool swings;       /* a mock-up bends: what is felt at its tip is estimated, and swings about the truth */
+    double pose_noise, velocity_noise; /* [m], [m/s] of one axis of what robots report, the largest */
+    double sensor_lag;                 /* [s] time constant of the sensors' low pass, the largest; 0: none */
+    bool offset;                       /* a sensor may read something without a load, and drift */
+    bool swings; /* a mock-up bends: what is felt at its tip is estimated, and swings about the truth */
 } ff_world;
 
 /* -------------------------------------------------------------------------------------------- one cycle --
@@ -192,6 +193,7 @@ typedef struct ff_method_in {
 typedef struct ff_method_out {
     ff_wrench f_b[FF_MAX_BODIES]; /* wrench to integrate, satellite's body axes */
     bool in_contact[FF_MAX_BODIES];
+    bool settling[FF_MAX_BODIES];          /* a contact is over, but what it did may still be corrected */
     ff_rigid_state body[FF_MAX_BODIES];    /* satellites at t_k, rewritten by one that recomputes the past */
     bool has_command;                      /* the method predicts its own command */
     ff_rigid_state command[FF_MAX_BODIES]; /* then: motion to command at t_k; with joints: the base's */

@@ -14,7 +14,10 @@
  * bounds is sent as it is, to the bit (a jump that small, too, though the robot may then have to go beyond
  * it). Any other is followed by the time-optimal limiter (command.h) along three axes that share the limits:
  * from rest on a straight line, in the time of one axis (of 0.9996 of the limits), and never beyond a target
- * that stands; from any motion a steady target is reached, and not left again.
+ * that stands; from any motion a target that stands is met, and not left again: within twice the time that is
+ * planned when it is seen to stand (that is at most 1/0.9 of what each axis needs with 1/sqrt(3) of each
+ * limit), or the robot comes to rest within this time and a stop, and continues from there on a straight
+ * line.
  *
  * The box. A step is sent only if a stop that begins with the next answer ends inside the box, or not further
  * out than one that begins with this answer; else that is what begins. So a robot that moves inside comes to
@@ -58,6 +61,8 @@ typedef struct ff_output_config {
     double angular_resolution;        /* [rad] */
     bool boxed;                       /* the robot is kept in a box: */
     ff_vec3 centre, box;              /* [m] lab: its centre and half widths, each >= 0 or FF_INF */
+    bool
+        rest_unasked; /* nobody reads out->rest: without a box it is not computed (half of a step) but zero */
 } ff_output_config;
 
 /* The bounded motion on which the stage leads the robot while the target itself is not sent. */
@@ -67,6 +72,8 @@ typedef struct ff_output_course {
     bool chasing;                   /* to the target */
     bool stopping;                  /* to rest */
     bool releasing;                 /* which begins by taking back the acceleration */
+    bool late;                      /* a target that stands was not met in its time: to rest, then straight */
+    double due;                     /* [s] until it shall be met; 0: not said yet */
     ff_vec3 velocity, acceleration; /* at the last answer */
     ff_vec3 axis[2];                /* chasing: the plan's first two axes */
     ff_vec3 share;                  /* each axis' part of the limits; stopping: of the lab's axes */
@@ -88,6 +95,7 @@ typedef struct ff_output_state {
     ff_output_course course[2]; /* translation, rotation; at the answer sent */
     /* the target and the one before it */
     int targets; /* 0, 1, 2 of them are known */
+    bool steady; /* it is where it was, and stands */
     ff_setpoint target, target_before;
     double time, time_before; /* [s] */
 } ff_output_state;
@@ -159,7 +167,7 @@ typedef enum ff_axes_reason {
 typedef struct ff_axes_out {
     ff_axes_reason reason;
     ff_arm_info info;
-    int axis;            /* speed: 1..6 */
+    int axis;            /* speed: 1..7 */
     double speed, limit; /* [rad/s] of it */
     bool rests;          /* braking has come to its end */
 } ff_axes_out;

@@ -73,10 +73,10 @@ static void test_records_come_back_in_order(void **state) {
     fresh();
     assert_int_equal(ff_journal_open(folder, c, &j, message, sizeof message), FF_OK);
     static unsigned char bytes[100 * FF_RECORD_BYTES]; /* a hundred at once, as a worker does */
-    for (uint64_t i = 0; i < count;) {                 /* a permutation: 7919 is prime to the counts */
+    for (uint64_t i = 0; i < count / 100; i++) {       /* a permutation: 79 is prime to the counts */
         size_t size = 0;
-        for (int n = 0; n < 100; n++, i++)
-            size += encode(i * 7919 % count, bytes + size);
+        for (uint64_t n = 0; n < 100; n++) /* a record out of order costs a read of a whole buffer: in few */
+            size += encode(i * 79 % (count / 100) * 100 + (i % 16 ? n : n * 7919 % 100), bytes + size);
         assert_int_equal(ff_journal_append(&j, bytes, size), FF_OK);
     }
     assert_int_equal(ff_journal_rescan(&j), FF_OK);
@@ -178,6 +178,23 @@ static void test_another_campaign_is_refused_and_nothing_lost(void **state) {
     free(other);
 }
 
+static void test_nothing_is_written_through_a_link(void **state) {
+    (void)state;
+    ff_journal j;
+    char message[256], path[128], target[128];
+    struct stat info;
+    ff_campaign *c = campaign(10, 1, 5);
+    snprintf(path, sizeof path, "%s/results.journal", folder);
+    snprintf(target, sizeof target, "%s/mine", folder);
+    fresh();
+    assert_int_equal(symlink(target, path), 0);
+    assert_int_equal(ff_journal_open(folder, c, &j, message, sizeof message), FF_ERR_IO);
+    assert_non_null(strstr(message, "it is a link"));
+    assert_int_equal(stat(target, &info), -1); /* it would have been made */
+    fresh();
+    free(c);
+}
+
 static void test_slots_hold_bits_only_where_work_is(void **state) {
     (void)state;
     ff_slots slots;
@@ -216,14 +233,40 @@ static void test_quantiles_exact_and_sketched(void **state) {
     assert_true(isnan(ff_spread_quantile(&none, 0.5)));
 }
 
+/* What is rounding is shown as 0: by the limit where there is one, else beside the largest under any method.
+ */
+static void test_rounding_is_shown_as_zero(void **state) {
+    (void)state;
+    ff_campaign *c = calloc(1, sizeof *c);
+    ff_output *o = calloc(1, sizeof *o);
+    assert_true(c && o);
+    o->campaign = c;
+    c->methods = c->metrics = 2;
+    c->scenario.requirements.velocity_error = 0.01;
+    c->metric[0].kind = FF_METRIC_ERROR; /* judged by the scenario's limit */
+    c->metric[1].kind = FF_METRIC_TEXT;
+    assert_near(ff_output_shown(o, 0, 1.1e-8), 1.1e-8, 0.0);
+    assert_near(ff_output_shown(o, 0, -0.9e-8), 0.0, 0.0);
+    assert_near(ff_output_shown(o, 1, 1.1e-15), 1.1e-15, 0.0);
+    assert_near(ff_output_shown(o, 1, 0.9e-15), 0.0, 0.0);
+    o->spread[1][1] = (ff_spread){.count = 2, .least = -20.0, .most = 10.0};
+    assert_near(ff_output_shown(o, 1, 2.1e-11), 2.1e-11, 0.0);
+    assert_near(ff_output_shown(o, 1, -1.9e-11), 0.0, 0.0);
+    assert_true(isnan(ff_output_shown(o, 1, FF_NAN)));
+    free(o);
+    free(c);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_records_come_back_in_order),
         cmocka_unit_test(test_any_cut_keeps_whole_records),
         cmocka_unit_test(test_a_flipped_bit_costs_one_record),
         cmocka_unit_test(test_another_campaign_is_refused_and_nothing_lost),
+        cmocka_unit_test(test_nothing_is_written_through_a_link),
         cmocka_unit_test(test_slots_hold_bits_only_where_work_is),
         cmocka_unit_test(test_quantiles_exact_and_sketched),
+        cmocka_unit_test(test_rounding_is_shown_as_zero),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }

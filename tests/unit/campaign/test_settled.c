@@ -8,7 +8,7 @@
 
 /* ---------------------------------------------------------------------------- the rest of the run -- */
 
-/* Goes on to the end and looks whether what `over` promised came true. */
+/* Continues to the end and looks whether what `over` promised came true. */
 typedef struct witness {
     const ff_settled *settled;
     uint64_t at; /* row in which it was known; 0: never */

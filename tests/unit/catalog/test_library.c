@@ -102,7 +102,7 @@ static void test_a_fault_in_the_trial_refuses_the_library(void **state) {
         {"entry:recurse", "crashes when it is loaded: Segmentation fault"},
         {"entry:handler", "changes the handler of a signal when it is loaded"},
         {"table:null", "built for another freefloat/method.h"},
-        {"table:abi", "its abi is 4, allowed: 3"},
+        {"table:abi", "its abi is 5, allowed: 4"},
         {"table:size", "allowed: the size of ff_method"},
         {"table:no-step", "its table is refused: it lacks its step"},
         {"table:wild", "crashes when it is loaded: Segmentation fault"},
@@ -288,6 +288,45 @@ static void test_a_file_that_is_no_library_is_refused(void **state) {
     assert_int_equal(rmdir(folder), 0);
 }
 
+/* A second file whose method has the first one's name: refused by either list, also beside one of the other.
+ */
+static void test_two_of_one_name_are_refused(void **state) {
+    (void)state;
+    typedef const ff_method_library *(*opens)(const char *, char *, size_t);
+    const opens open[] = {ff_library_open, ff_library_open_trusted};
+    char folder[] = "/tmp/ff-library-XXXXXX", path[64], *bytes = NULL;
+    size_t n = 0;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/twin.so", folder);
+    assert_int_equal(ff_file_read(library_path, 1 << 24, &bytes, &n, NULL, 0), FF_OK);
+    write_file(path, bytes, n);
+    free(bytes);
+    for (int first = 0; first < 2; first++)
+        for (int second = 0; second < 2; second++) {
+            int status;
+            const pid_t child = fork();
+            if (child == 0) {
+                char message[1600] = "", part[1600];
+                unsetenv("FF_BAD");
+                int found = 1;
+                const ff_method_library *l = open[first](library_path, message, sizeof message);
+                if (l &&
+                    open[first](library_path, message, sizeof message) == l) { /* the same file: as before */
+                    snprintf(part, sizeof part, "its method is named '%s', as %s; allowed: another name",
+                             l->method->name, l->path);
+                    found = open[second](path, message, sizeof message) ? 2 : strcmp(message, part) ? 3 : 0;
+                }
+                ff_watch_end(found); /* one that is watched */
+                _exit(found);
+            }
+            assert_int_equal(waitpid(child, &status, 0), child);
+            if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+                fail_msg("lists %d and %d: status %x", first, second, status);
+        }
+    unlink(path);
+    assert_int_equal(rmdir(folder), 0);
+}
+
 /* Nothing that a library starts outlives the trial: what is left is this process' to find. */
 static void test_nothing_is_left_behind(void **state) {
     (void)state;
@@ -306,6 +345,7 @@ int main(void) {
                                        cmocka_unit_test(test_what_a_library_does_to_itself_has_no_effect),
                                        cmocka_unit_test(test_a_file_that_changes_is_refused),
                                        cmocka_unit_test(test_a_file_that_is_no_library_is_refused),
+                                       cmocka_unit_test(test_two_of_one_name_are_refused),
                                        cmocka_unit_test(test_nothing_is_left_behind)};
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     return cmocka_run_group_tests(tests, NULL, NULL);

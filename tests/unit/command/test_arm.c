@@ -178,13 +178,17 @@ static void test_inverse_takes_the_nearest_branch_inside_the_ranges(void **state
         assert_int_equal(ff_arm_outside(&model, &chosen), 0);
         ff_arm_inverse_all(&model, &T, 0, &previous, s, &count, NULL);
         double best = FF_INF, own = 0;
+        int branch = -1;
         for (int k = 0; k < count; k++) {
             double d = 0;
             for (int a = 0; a < 6; a++)
                 d += pow(s[k].joints.a[a] - previous.a[a], 2);
-            if (!s[k].outside)
-                best = fmin(best, d);
+            if (!s[k].outside && d < best) {
+                best = d;
+                branch = (int)s[k].branch;
+            }
         }
+        assert_int_equal(info.branch, branch);
         for (int a = 0; a < 6; a++)
             own += pow(chosen.a[a] - previous.a[a], 2);
         assert_near(own, best, 0);

@@ -461,6 +461,28 @@ static void test_axes_hold_and_brake_on_a_rail(void **unused) {
     assert_int_equal(ff_arm_create(&c, &m), FF_OK);
     const ff_arm_joints at = {.a = {0.1, -1.2, 1.4, 0.2, 0.7, 0.3}, .rail = 0.5};
     const ff_pose far = {ff_quat_identity(), ff_vec3_make(99.0, 0, 0)};
+    { /* a carriage that follows keeps its own speed, so that a brake begins with it */
+        ff_axes_state s;
+        ff_arm_joints joints;
+        ff_axes_out out;
+        ff_axes_reset(&s, &at);
+        ff_pose pose = ff_arm_forward(&m, &at);
+        for (int k = 0; k < 3; k++) {
+            pose.p.y += 1e-3;
+            ff_axes_step(&m, T, &s, &pose, &joints, &out);
+            assert_int_equal(out.reason, FF_AXES_FOLLOW);
+            assert_near(s.sent_rate.rail, (joints.rail - s.at.rail) / T, 1e-12);
+            ff_axes_confirm(&s, true, false);
+        }
+        assert_true(fabs(s.rate.rail) > 1e-3);
+        /* an answer that was lost is not what is held: the joints that it has are */
+        pose.p.y += 1e-3;
+        ff_axes_step(&m, T, &s, &pose, &joints, &out);
+        ff_axes_confirm(&s, false, true);
+        ff_axes_hold(&s);
+        assert_memory_equal(&s.sent, &s.at, sizeof s.at);
+        assert_true(s.sent_rate.rail == 0.0 && s.pending && !s.braking);
+    }
     for (int n = 0; n < 50; n++) {
         ff_axes_state s;
         ff_axes_reset(&s, &at);

@@ -603,8 +603,8 @@ static void test_what_the_wire_changes_counts(void **state) {
     }
 }
 
-/* Limits of any size, alone or together: what is sent is finite and keeps those that can be told from
- * rounding. */
+/* Limits of any size, alone or together: what is sent is finite and keeps those that can be distinguished
+ * from rounding. */
 static void test_extreme_limits_stay_finite(void **state) {
     (void)state;
     ff_rng rng;

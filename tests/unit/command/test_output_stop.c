@@ -145,8 +145,9 @@ static void test_stop_from_any_start(void **state) {
 
 /* A robot that begins faster than it may, behind a target that is as fast: it slows down to its limit and
  * stays there, within the time that the excess needs and half as much again. Axes that hardly move have 2 %
- * of a limit, which costs the others 4e-4 of it; a target that lies across its own motion by a part d keeps
- * d^2/2 more (1.2e-3 in all in one of 40 seeds, d below 0.06). */
+ * of a limit, which leaves 1/sqrt(1 + 2 * 0.02^2) of it for the motion: 4.0e-4 less. Where the acceleration
+ * takes more than a second to build up (A/J) what is left of it across the motion may choose the axes: that
+ * costs more, by how much is not derived (seen 7.2e-4 in all, once in 1000 draws, at 27 s). */
 static void test_start_above_the_velocity_slows_down_to_it(void **state) {
     (void)state;
     ff_rng rng;
@@ -187,14 +188,13 @@ static void test_start_above_the_velocity_slows_down_to_it(void **state) {
                 assert_true(now <= last * (1.0 + 1e-9));
             else
                 assert_true(now <= V * (1.0 + 1e-6));
-            /* in the first cycle rounding says who is ahead; at the end the slowest jerks, 0.2 to 0.4 m/s3
-             * from seven times the limit, undershoot: 1.2 % in 40 000 draws */
-            assert_true(now >= V * (1.0 - 2e-2) - peak * T);
+            /* in the first cycle rounding says who is ahead */
+            assert_true(now >= V * (1.0 - (A / J <= 1.0 ? 4.05e-4 : 2e-2)) - peak * T);
             last = now;
             ff_output_confirm(&s, true, false);
         }
         if (cycles < 4000)
-            assert_near(last, V, 4e-4 * V + 0.5 * 0.06 * 0.06 * V);
+            assert_near(last, V, (A / J <= 1.0 ? 4.05e-4 : 2.2e-3) * V);
     }
 }
 
@@ -243,7 +243,7 @@ static ff_output_config boxed_config(ff_rng *rng, int orders, ff_vec3 centre, ff
 }
 
 /* Targets push a robot against its box, from all directions and with any limits. Nothing that it is sent lies
- * outside: neither while the targets go on, nor in the stop that begins with the first step that was not
+ * outside: neither while the targets continue, nor in the stop that begins with the first step that was not
  * sent. Without the box the same targets leave it by far. */
 static void test_the_box_is_kept(void **state) {
     (void)state;
@@ -585,15 +585,27 @@ static void test_a_jump_is_followed_straight(void **state) {
     }
 }
 
-/* From any motion, with any limits, a target that stands is reached and kept. Each of the lab's axes by
- * itself would need `equal` with its share of the limits, 1/sqrt(3) of them; the stage is quicker (0.73 of it
- * on the mean), but an answer that is clipped begins its plan anew: one of some 1100 draws took more than
- * three times as long, so that two of them in a dozen come once in 18 000 runs. */
+/* [s] of one axis with the whole limits, from rest to rest. */
+static double along_a_line(const ff_output_config *c, double far) {
+    const ff_limiter_limits limits = {c->velocity, c->acceleration, c->jerk};
+    ff_limiter_plan best;
+    assert_int_equal(
+        ff_limiter_plan_axis(&limits, &(ff_limiter_axis){0}, &(ff_limiter_target){far, 0.0}, &best), FF_OK);
+    return best.duration;
+}
+
+/* From any motion, with any limits, a target that stands is met and kept. Each of the lab's axes by itself
+ * needs `equal` with its share of the limits, 1/sqrt(3) of them, from the cycle on in which the target is
+ * seen to stand; the stage plans no more than 1/0.9 of that, and meets it within twice as long. Where its
+ * answers are clipped so that it cannot, it comes to rest, in |a|/J and a stop along a line from at most V,
+ * and goes the rest, which is no more than what it has gone meanwhile, on a straight line. Both with 2 in
+ * 1000 for the parts of axes that hardly move; a plan begins and ends with whole cycles, 10 in all. */
 static void test_a_steady_target_is_reached(void **state) {
     (void)state;
     ff_rng rng;
     ff_rng_seed(&rng, test_seed(), 29);
     int slow = 0;
+    double most = 0.0;
     for (int n = 0; n < test_count(12, 3000); n++) {
         ff_output_config c = random_config(&rng);
         const double T = c.cycle = 0.004;
@@ -605,14 +617,14 @@ static void test_a_steady_target_is_reached(void **state) {
         ff_output_reset(&s, r.at);
         ff_setpoint goal = {r.at, ff_twist_zero()};
         int k = 1, met = 0;
-        double equal = FF_INF;
+        double due = FF_INF, equal = FF_INF;
         const int begins = 1 + (int)ff_rng_range(&rng, 0.0, 150.0);
         for (; met < 20; k++) {
             if (k == 1 || k == begins)
                 goal.T.p = ff_vec3_axpy(log_range(&rng, 1e-3, 0.5), ff_vec3_unit(test_random_vec3(&rng, 1.0)),
                                         r.at.p);
-            if (k == begins) {
-                const double third = 1.0 / sqrt(3.0);
+            if (k == begins + 1) {
+                const double third = 1.0 / sqrt(3.0), A = fmin(c.acceleration, c.stop_acceleration);
                 const ff_limiter_limits limits = {third * c.velocity, third * c.acceleration, third * c.jerk};
                 equal = 0.0;
                 for (int i = 0; i < 3; i++) {
@@ -623,25 +635,97 @@ static void test_a_steady_target_is_reached(void **state) {
                     assert_int_equal(ff_limiter_plan_axis(&limits, &from, &to, &plan), FF_OK);
                     equal = fmax(equal, plan.duration);
                 }
+                const double rests = c.acceleration / c.jerk + c.velocity / A + A / c.jerk,
+                             far = ff_vec3_norm(ff_vec3_sub(goal.T.p, r.at.p)) +
+                                   c.velocity * (2.0 / 0.9 * equal + rests);
+                due = 2.0 / 0.9 * equal + 1.002 * (rests + along_a_line(&c, far)) + 10.0 * T;
             }
             ff_output_out out;
             ff_output_target(&s, &goal, k * T);
             ff_output_step(&c, &s, k * T, &out);
             ff_output_confirm(&s, true, false);
             step(&c, &r, out.to.T, true, &w);
-            if (k < begins)
+            if (k <= begins)
                 continue;
             if (met && out.limited)
                 fail_msg("%d: met, and left again", n);
-            met += !out.limited;
-            if (!met && (k - begins) * T > 3.0 * equal + 10.0 * T) {
-                slow++;
-                break;
+            if (!met && !out.limited) {
+                most = fmax(most, (k - begins - 10) * T / equal);
+                slow += (k - begins) * T > 2.0 / 0.9 * equal + 10.0 * T;
             }
+            met += !out.limited;
+            if (!met && (k - begins) * T > due)
+                fail_msg("%d: not met after %g s, due after %g s, equal parts %g s", n, (k - begins) * T, due,
+                         equal);
         }
         assert_kept(&w, "to a steady target");
     }
-    assert_true(slow <= test_count(1, 12));
+    print_message("at most %.2f of what equal parts need; %d had to rest before\n", most, slow);
+}
+
+/* A target that stands and will not be met in its time: the robot comes to rest as in any stop, and continues
+ * from there on a straight line, in the time of one axis. Another target is another promise. */
+static void test_a_target_that_is_late_is_met_from_rest(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 30);
+    for (int n = 0; n < test_count(30, 1000); n++) {
+        ff_output_config c = random_config(&rng);
+        const double T = c.cycle = 0.004;
+        c.patience = 1e9;
+        c.jerk = c.acceleration / log_range(&rng, 0.004, 0.3);
+        const double A = fmin(c.acceleration, c.stop_acceleration), J = c.jerk;
+        robot r = {.at = {ff_quat_identity(), ff_vec3_zero()}};
+        worst w = {0};
+        ff_output_state s;
+        ff_output_out out;
+        ff_output_reset(&s, r.at);
+        const ff_vec3 u = ff_vec3_unit(test_random_vec3(&rng, 1.0));
+        ff_setpoint goal = {{ff_quat_identity(), u}, ff_twist_zero()};
+        const int begins = 3 + (int)ff_rng_range(&rng, 0.0, 150.0);
+        const bool renewed = n % 3 == 2; /* the target moves on before it is given up */
+        ff_vec3 rest = ff_vec3_zero();
+        double allowed = FF_INF, line = FF_INF;
+        int k = 1, rested = 0, met = 0;
+        for (; !met; k++) {
+            const ff_vec3 last = s.pose.p;
+            if (k == begins) {
+                assert_true(s.course[0].chasing && s.course[0].due > 0.0);
+                assert_false(s.course[0].late);
+                s.course[0].due = 0.5 * T;
+                /* a difference is a mean: at its cycle's end the acceleration may be a cycle's jerk larger */
+                const double acc = fmin(ff_vec3_norm(r.a[0]) + J * T, c.acceleration),
+                             speed = ff_vec3_norm(r.v[0]) + 0.5 * T * acc + acc * acc / (2.0 * J);
+                allowed = (speed / A + A / J + acc / J) / T + 5.0;
+                if (renewed)
+                    goal.T.p = ff_vec3_axpy(1e-3, u, goal.T.p);
+            }
+            ff_output_target(&s, &goal, k * T);
+            ff_output_step(&c, &s, k * T, &out);
+            ff_output_confirm(&s, true, false);
+            step(&c, &r, out.to.T, true, &w);
+            if (renewed) {
+                assert_false(s.course[0].late);
+                met = k > begins + 20;
+            } else if (k >= begins && !rested) {
+                assert_true(out.limited);
+                assert_true(s.course[0].late || k > begins);
+                if (!s.course[0].late) { /* the last step led to rest, this one begins there */
+                    rested = k - 1;
+                    rest = last;
+                    line = along_a_line(&c, ff_vec3_norm(ff_vec3_sub(goal.T.p, rest)));
+                } else if (k - begins > allowed)
+                    fail_msg("%d: not at rest after %d cycles, allowed %.1f", n, k - begins, allowed);
+            } else if (rested) {
+                const ff_vec3 way = ff_vec3_sub(goal.T.p, rest), gone = ff_vec3_sub(r.at.p, rest);
+                assert_true(ff_vec3_norm(ff_vec3_cross(way, gone)) <= 1e-9 * ff_vec3_dot(way, way));
+                met = !out.limited;
+                if (!met && (k - rested) * T > 1.002 * line + 5.0 * T)
+                    fail_msg("%d: %g s from rest, one axis needs %g s", n, (k - rested) * T, line);
+            }
+        }
+        assert_kept(&w, "to a target given up");
+    }
 }
 
 int main(void) {
@@ -650,6 +734,7 @@ int main(void) {
         cmocka_unit_test(test_the_path_of_a_stop),
         cmocka_unit_test(test_a_jump_is_followed_straight),
         cmocka_unit_test(test_a_steady_target_is_reached),
+        cmocka_unit_test(test_a_target_that_is_late_is_met_from_rest),
         cmocka_unit_test(test_stop_against_the_closed_form),
         cmocka_unit_test(test_stop_from_any_start),
         cmocka_unit_test(test_start_above_the_velocity_slows_down_to_it),

@@ -6,11 +6,13 @@
 /* A body of mass m against k, c; the force may be late by `late`, noisy, and damped by depth. */
 typedef struct bounce {
     double k, c, m, v, T, noise, late;
+    double put; /* what was published first is replaced by this many times k */
 } bounce;
 
 typedef struct found {
     ff_identify_out last;
-    double worst; /* largest |k - true|/true of the published */
+    double worst;  /* largest |k - true|/true of the published */
+    double second; /* [N/m] published second */
     unsigned bounds;
     int published, samples;
 } found;
@@ -41,6 +43,8 @@ static found run(const ff_identify_config *config, const bounce *b, ff_rng *rng)
                                    .speed = speed[0],
                                    .mass = b->m};
         p_last = at[0];
+        if (b->put > 0.0 && f.published == 1)
+            state.stiffness = b->put * b->k;
         ff_identify_out out;
         ff_identify_step(config, &state, &in, &out);
         f.bounds |= out.bounds;
@@ -48,6 +52,7 @@ static found run(const ff_identify_config *config, const bounce *b, ff_rng *rng)
         if (out.valid) {
             f.published++;
             f.last = out;
+            f.second = f.published == 2 ? out.stiffness : f.second;
             f.worst = fmax(f.worst, fabs(out.stiffness / b->k - 1));
             assert_true(out.stiffness > 0 && out.damping >= 0);
         }
@@ -135,6 +140,21 @@ static void test_bounds_act_and_are_reported(void **state) {
     config.rate = 1e-6;
     f = run(&config, &(bounce){.k = 7e4, .c = 400, .m = 279.07, .v = 0.02, .T = 0.001}, NULL);
     assert_true(f.bounds & FF_BOUND_RATE);
+}
+
+/* What is published moves towards the estimate, from above and from below, by the rate and no more. */
+static void test_the_rate_leads_towards_the_estimate(void **state) {
+    (void)state;
+    ff_identify_config config;
+    ff_identify_default(&config);
+    config.rate = 0.01;
+    bounce b = {.k = 7e4, .c = 400, .m = 279.07, .v = 0.02, .T = 0.001};
+    for (int above = 0; above < 2; above++) {
+        b.put = above ? 3.0 : 1.0 / 3.0;
+        const found f = run(&config, &b, NULL);
+        assert_true(f.bounds & FF_BOUND_RATE);
+        assert_near(f.second / (b.put * b.k), above ? 0.99 : 1.01, 1e-12);
+    }
 }
 
 static void test_adaptation_stays_bounded(void **state) {
@@ -439,6 +459,7 @@ int main(void) {
         cmocka_unit_test(test_skew_aligns_force_and_pose),
         cmocka_unit_test(test_noise_stays_within_the_stated_uncertainty),
         cmocka_unit_test(test_bounds_act_and_are_reported),
+        cmocka_unit_test(test_the_rate_leads_towards_the_estimate),
         cmocka_unit_test(test_adaptation_stays_bounded),
         cmocka_unit_test(test_validate_refuses_what_is_outside),
         cmocka_unit_test(test_lead_restores_a_ramp),

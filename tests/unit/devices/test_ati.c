@@ -1,7 +1,10 @@
 /* RDT and the configuration page: known bytes, wrap-safe sequences, both sides against each other. */
 #include "devices/ati/ati.h"
+#include "devices/device.h"
 
 #include "support.h"
+
+#include <stdlib.h>
 
 static void test_request_golden(void **state) {
     (void)state;
@@ -514,8 +517,35 @@ static void test_buffered_counted_and_frozen(void **state) {
     assert_int_equal(frozen_at, 51);
 }
 
+/* An OnRobot sensor: the same records, its own fixed scale, no page. */
+static void test_onrobot_scale(void **unused) {
+    (void)unused;
+    const ff_device *device = &ff_device_onrobot;
+    void *state = calloc(1, device->bytes);
+    ff_device_sample sample = {0};
+    ff_device_range range;
+    uint8_t bytes[FF_ATI_RECORD_SIZE];
+    const ff_ati_record record = {
+        .rdt_sequence = 1, .ft_sequence = 1, .counts = {10000, -20000, 5, 100000, -1, 7}};
+    assert_non_null(state);
+    assert_null(device->page);
+    device->open(state, &(ff_device_settings){0});
+    device->range(state, &range);
+    assert_true(isinf(range.force) && isinf(range.torque)); /* not said: sensor.range */
+    assert_int_equal(ff_ati_record_encode(&record, bytes, sizeof bytes), FF_OK);
+    assert_int_equal(device->sample(state, 0.0, bytes, sizeof bytes, &sample), FF_OK);
+    assert_near(sample.sensor.f_s.f.x, 1, 1e-15);
+    assert_near(sample.sensor.f_s.f.y, -2, 1e-15);
+    assert_near(sample.sensor.f_s.f.z, 5e-4, 1e-15);
+    assert_near(sample.sensor.f_s.t.x, 1, 1e-15);
+    assert_near(sample.sensor.f_s.t.y, -1e-5, 1e-15);
+    assert_near(sample.sensor.force, 1e-4, 1e-18);
+    free(state);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_request_golden),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_onrobot_scale),
+                                       cmocka_unit_test(test_request_golden),
                                        cmocka_unit_test(test_record_golden_and_round_trip),
                                        cmocka_unit_test(test_status_word),
                                        cmocka_unit_test(test_page_round_trip),

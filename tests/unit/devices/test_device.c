@@ -3,11 +3,40 @@
 #include "devices/ati/ati.h"
 #include "devices/device.h"
 #include "devices/rsi/rsi.h"
+#include "devices/rtde/controller.h"
 
 #include "support.h"
 
 #include <stddef.h>
 #include <stdlib.h>
+
+enum { RUN = 7 };
+static ff_ur_link ur_link; /* the controller's side of a stream that was greeted */
+
+/* The conversation before the first telegram, with the virtual controller. */
+static void greet(const ff_device *device, void *state) {
+    uint8_t out[FF_DEVICE_SEND_MAX], in[FF_DEVICE_READ_MAX];
+    char message[200], text[FF_DEVICE_TEXT_MAX];
+    size_t used, size = 0;
+    ff_ur_registers registers = {0};
+    ff_ur_report report = {.timestamp = 99.0, .status = 3, .safety = 1};
+    ur_link = (ff_ur_link){0};
+    ff_status status = device->greet(state, NULL, 0, out, sizeof out, &used, message, sizeof message);
+    for (int n = 0; n < 20 && status > 0; n++) {
+        size = 0;
+        if (used)
+            assert_true(ff_ur_link_receive(&ur_link, out, used, false, &registers, in, sizeof in, &size) >=
+                        0);
+        if (status == FF_INFO_LIMITED)
+            report.integer[1] = (double)ff_ur_program_run(text, device->program(state, text, sizeof text));
+        if (!size)
+            assert_int_equal(ff_ur_link_send(&ur_link, &report, in, sizeof in, &size), FF_OK);
+        assert_int_equal(device->frame(in, size - 1), 0);
+        assert_int_equal(device->frame(in, size), size);
+        status = device->greet(state, in, size, out, sizeof out, &used, message, sizeof message);
+    }
+    assert_int_equal(status, FF_OK);
+}
 
 /* The n-th datagram that a healthy device of this kind sends. */
 static size_t datagram(const ff_device *device, unsigned n, uint8_t *bytes, size_t size) {
@@ -20,7 +49,20 @@ static size_t datagram(const ff_device *device, unsigned n, uint8_t *bytes, size
         assert_int_equal(ff_rsi_rob_encode(&rob, 6, (char *)bytes, size, &used), FF_OK);
         return used;
     }
-    assert_string_equal(device->name, "ati-rdt"); /* a new device sends its own here */
+    if (strncmp(device->name, "ur-", 3) == 0) {
+        const ff_ur_report report = {.timestamp = 100.0 + 0.004 * n,
+                                     .q = {0, -1.5, 1.5, -1.5, -1.5, 0.001 * n},
+                                     .pose = {0.7 + 1e-4 * n, 0.1, 0.5, 3.1, 0.1, 0},
+                                     .runtime = FF_UR_PLAYING,
+                                     .status = 3,
+                                     .safety = 1,
+                                     .scaling = 1,
+                                     .integer = {n, RUN}};
+        assert_int_equal(ff_ur_link_send(&ur_link, &report, bytes, size, &used), FF_OK);
+        return used;
+    }
+    assert_true(device->counts[0] > 0.0 ||
+                strcmp(device->name, "ati-rdt") == 0); /* a new device sends its own here */
     const ff_ati_record record = {
         .rdt_sequence = n + 1, .ft_sequence = 7 * n + 3, .counts = {1000000, (int32_t)n, 0, 0, 0, -5}};
     assert_int_equal(ff_ati_record_encode(&record, bytes, size), FF_OK);
@@ -28,10 +70,18 @@ static size_t datagram(const ff_device *device, unsigned n, uint8_t *bytes, size
 }
 
 static void *opened(const ff_device *device) {
-    const ff_device_settings settings = {.window = 50};
+    const ff_device_settings settings = {.window = 50,
+                                         .cycle = 0.004,
+                                         .tool = ff_pose_identity(),
+                                         .lookahead = 0.03,
+                                         .gain = 2000,
+                                         .run = RUN};
     void *state = calloc(1, device->bytes);
     assert_non_null(state);
     device->open(state, &settings);
+    assert_true((device->frame != NULL) == (device->greet != NULL));
+    if (device->greet)
+        greet(device, state);
     if (device->page) {
         char page[FF_DEVICE_PAGE_MAX];
         size_t used;
@@ -59,7 +109,7 @@ static void check_settings(const ff_device *device) {
         for (unsigned j = 0; j < i; j++)
             assert_true(a->offset != device->setting[j].offset && strcmp(a->name, device->setting[j].name));
     }
-    assert_true(port); /* the usual one is the table's */
+    assert_true(port || device->settings == 0); /* the usual one is the table's; none: the robot's */
 }
 
 static void test_list(void **unused) {
@@ -173,9 +223,9 @@ static void test_answers(void **unused) {
         size_t used;
         if (device->kind == FF_DEVICE_SENSOR) {
             assert_int_equal(device->stop(state, sent, sizeof sent, &used), FF_OK);
-            assert_int_equal(used, 0); /* nobody has started it */
+            assert_int_equal(used > 0, device->frame != NULL); /* nobody has started it but who greeted it */
             assert_int_equal(device->answer(state, 0.0, NULL, sent, sizeof sent, &used), FF_OK);
-            assert_true(used > 0);
+            assert_int_equal(used > 0, device->frame == NULL);
             assert_int_equal(device->stop(state, sent, sizeof sent, &used), FF_OK);
             assert_true(used > 0);
         } else {

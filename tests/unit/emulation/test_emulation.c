@@ -487,7 +487,8 @@ static void test_newton_restores_the_constraint(void **state) {
         for (size_t i = 0; i < 6; i++)
             assert_near(out.constraint[i], 0.0, 1e-10);
     }
-    assert_true(left_out <= test_count(1, 10));
+    /* at most a tenth of the draws: of ten more than four once in 600, if it were that many */
+    assert_true(left_out <= test_count(4, 10));
 }
 
 /* ---------------------------------------------------------------------------------------------- robustness

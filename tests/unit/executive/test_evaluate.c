@@ -193,6 +193,64 @@ static void test_bias_is_without_the_weight(void **state) {
     ff_preflight_close(&p);
 }
 
+/* Time to rest from V with the acceleration a in progress, in small steps: it is taken back with the jerk J,
+ * then the velocity falls as fast as d and J allow, and the deceleration is taken back in time. */
+static double rests_after(double V, double a, double d, double J) {
+    const double dt = 2e-5 * (a / J + V / d + d / J + sqrt(V / J));
+    double t = 0.0, v = V - a * a / (2.0 * J);
+    for (; a > 0.0; t += dt) {
+        v += a * dt;
+        a -= J * dt;
+    }
+    for (a = 0.0; t < 1e6; t += dt) {
+        const double j = v > a * a / (2.0 * J) ? -J : J;
+        a = fmax(a + j * dt, -d);
+        v += a * dt;
+        if (j > 0.0 && a >= 0.0)
+            break;
+    }
+    return t;
+}
+
+/* A stop that would take more than a minute is a no-go: from the largest velocity, which the acceleration in
+ * progress must lead to, not beyond. */
+static void test_the_longest_stop(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 31);
+    open_check("push: skip", "push: skip", true);
+    int no_go = 0;
+    for (int n = 0; n < 40; n++) {
+        double longest = 0.0;
+        for (int turn = 0; turn < 2; turn++) {
+            const bool slow = n % 2 == turn;
+            const double V = exp(ff_rng_range(&rng, log(0.2), log(2.0))),
+                         A = exp(ff_rng_range(&rng, log(slow ? 0.01 : 1.0), log(5.0))),
+                         J = exp(ff_rng_range(&rng, log(slow ? 1e-4 : 1.0), log(100.0))),
+                         d = exp(ff_rng_range(&rng, log(slow ? 0.01 : 0.5), log(5.0)));
+            ff_output_config *o = &output[1];
+            *(turn ? &o->angular_velocity : &o->velocity) = V;
+            *(turn ? &o->angular_acceleration : &o->acceleration) = A;
+            *(turn ? &o->angular_jerk : &o->jerk) = n < 4 ? FF_INF : J;
+            *(turn ? &o->stop_angular_acceleration : &o->stop_acceleration) = d;
+            const double brakes = fmin(A, d);
+            longest =
+                fmax(longest, n < 4 ? V / brakes : rests_after(V, fmin(A, sqrt(2.0 * J * V)), brakes, J));
+        }
+        ff_preflight_evaluate(&p, &view, false);
+        if (fabs(longest - 60.0) < 0.6) /* in small steps */
+            continue;
+        const bool too_long = longest > 60.0;
+        expect(1, "stop_s", too_long ? FF_CHECK_NO_GO : FF_CHECK_GO, longest, 60.0, "s", 0.01 * longest);
+        if (too_long)
+            assert_int_equal(p.check.no_go.code, FF_TRIP_NO_GO);
+        no_go += too_long;
+    }
+    assert_true(no_go > 3 && no_go < 30);
+    output[1] = plan.body[1].output;
+    ff_preflight_close(&p);
+}
+
 /* The contact that is to be expected: sqrt(k/m) times delay, v sqrt(k m) exp(w tau), the spin's part of v at
  * 0.2 m with it; the speed at the start. */
 static void test_forecast_and_start(void **state) {
@@ -500,10 +558,10 @@ static void test_which_tests_there_are(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_standstill_at_its_limits),   cmocka_unit_test(test_noise_drift_and_thresholds),
-        cmocka_unit_test(test_bias_is_without_the_weight), cmocka_unit_test(test_forecast_and_start),
-        cmocka_unit_test(test_true_motion_is_judged),      cmocka_unit_test(test_small_motions_are_judged),
-        cmocka_unit_test(test_what_cannot_be_identified),  cmocka_unit_test(test_pushes_are_judged),
-        cmocka_unit_test(test_which_tests_there_are),
+        cmocka_unit_test(test_bias_is_without_the_weight), cmocka_unit_test(test_the_longest_stop),
+        cmocka_unit_test(test_forecast_and_start),         cmocka_unit_test(test_true_motion_is_judged),
+        cmocka_unit_test(test_small_motions_are_judged),   cmocka_unit_test(test_what_cannot_be_identified),
+        cmocka_unit_test(test_pushes_are_judged),          cmocka_unit_test(test_which_tests_there_are),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -4,6 +4,7 @@
 
 #include "executive/executive.h"
 #include "facility/virtual.h"
+#include "text/clock.h"
 
 static ff_scenario scenario;
 static ff_executive executive;
@@ -236,7 +237,9 @@ static ff_status run_sent(void) {
     const ff_run_options options = {.sinks = &own, .count = 1};
     memset(&sent, 0, sizeof sent);
     result = (ff_run_result){0};
+    const double begin = ff_clock_seconds();
     ff_run(&scenario, &options, &result);
+    assert_true(result.wall_s >= 0.0 && result.wall_s <= ff_clock_seconds() - begin);
     return result.status;
 }
 

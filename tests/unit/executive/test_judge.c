@@ -305,8 +305,14 @@ static void test_the_commands_that_the_robot_may_have_come_to(void **unused) {
     (void)unused;
     const struct {
         double back, beside, error; /* [cycles], [m], [m] */
-    } each[] = {{0, 0, 0},      {54, 0, 0}, {55, 0, 0.0004}, {20, 0.0009, 0.0009}, {20, 0.0011, 0.0011},
-                {-2, 0, 0.0008}};
+    } each[] = {{0, 0, 0},
+                {54, 0, 0},
+                {55, 0, 0.0004},
+                {20, 0.0009, 0.0009},
+                {20, 0.0011, 0.0011},
+                {-2, 0, 0.0008},
+                /* the oldest that is remembered is none that it may be at */
+                {FF_GUARD_TRACK - 1, 0, 0.0004 * (FF_GUARD_TRACK - 1 - 54)}};
     for (size_t n = 0; n < sizeof each / sizeof *each; n++)
         for (int later = 0; later < 600; later += 299) { /* cycles; more than are remembered */
             alone("safety: {tracking: 0.001},", false);
@@ -495,6 +501,36 @@ static void test_a_robot_that_stands_is_led_back(void **unused) {
     }
 }
 
+/* One that is said to stand where its command cannot have left it behind, because what it reports has jumped,
+ * is not led there: at most as far as the largest speed goes in its delay, its settling and 18 cycles. */
+static void test_a_robot_that_is_said_to_be_elsewhere_is_not_led_there(void **unused) {
+    (void)unused;
+    for (int n = 0; n < 12; n++) {
+        stopping(true, FF_TRIP_STANDS);
+        ff_guard *g = &lone.guard;
+        const bool beyond = n % 2, turns = n / 2 % 2;
+        const int which = n / 4; /* the limit of safety, of limits, or neither */
+        g->config.delay[0] = 0.03;
+        g->config.limits[0].velocity = which == 0 ? 0.1 : FF_INF;
+        g->config.limits[0].angular_velocity = which == 0 ? 0.2 : FF_INF;
+        g->config.bounded[0].velocity = which == 1 ? 0.3 : FF_INF;
+        g->config.bounded[0].angular_velocity = which == 1 ? 0.4 : FF_INF;
+        static const double most[2][3] = {{0.1, 0.3, 2.0}, {0.2, 0.4, 3.0}};
+        const double far = most[turns][which] * (0.03 + g->config.settle[0] + 18.0 * g->config.cycle) *
+                           (beyond ? 1.001 : 0.999);
+        ff_sample_body *b = &lone.sample.body[0];
+        b->device.stands = true;
+        b->next.to.T = b->sensor.T_wb;
+        if (turns)
+            b->next.to.T.q = ff_quat_mul(b->sensor.T_wb.q, ff_quat_exp(ff_vec3_make(0, far, 0)));
+        else
+            b->next.to.T.p.z += far;
+        ff_setpoint command[2] = {{.T = ff_pose_identity()}, {.T = ff_pose_identity()}};
+        assert_int_equal(ff_guard_stop(g, &lone.sample, 0.0, command), beyond ? 0 : 1);
+        assert_int_equal(g->body[0].back, !beyond);
+    }
+}
+
 /* A robot that stood against its command is led back to where it stands, and from there out of its contact:
  * not to and fro between the two. */
 static void test_a_retreat_after_standing_is_not_taken_back(void **unused) {
@@ -518,10 +554,49 @@ static void test_a_retreat_after_standing_is_not_taken_back(void **unused) {
         b->next.to.T.p.y = y;
         b->sensor.T_wb = b->next.to.T;
         b->rests = !(led & 2u);
+        b->device.stands = false; /* it moves again */
     }
     assert_true(g->rested && g->body[1].stop.why == FF_STOP_STILL_PUSHED);
     assert_int_equal(turns, 0);
     assert_near(b->next.to.T.p.y, stood - 0.005 + 2.0 * 0.010 * g->config.cycle, 1e-6);
+}
+
+/* A robot that does not follow its retreat, either, is led back once more to where it stands, and no more: it
+ * stays behind no command. One that leaves its contact meanwhile has retreated. */
+static void test_a_retreat_that_is_not_followed_is_taken_back(void **unused) {
+    (void)unused;
+    for (int freed = 0; freed < 2; freed++) {
+        stopping(true, freed ? FF_TRIP_FORCE : FF_TRIP_STANDS);
+        ff_guard *g = &lone.guard;
+        ff_setpoint command[2] = {{.T = ff_pose_identity()}, {.T = ff_pose_identity()}};
+        ff_sample_body *b = &lone.sample.body[1];
+        const ff_pose stood = b->sensor.T_wb;
+        g->config.stiffness[1] = 2000.0;
+        g->body[1].force = ff_vec3_make(0, -8, 0);
+        b->next.to.T = stood;
+        b->rests = true;
+        int retreats = 0, backs = 0;
+        double most = 0.0;
+        for (int k = 0; k < 1000 && !g->rested; k++) {
+            const unsigned led = ff_guard_stop(g, &lone.sample, 0.0, command);
+            retreats += g->body[1].stop.goes;
+            backs += g->body[1].back;
+            assert_true(!(led & 2u) || g->body[1].stop.goes || g->body[1].back);
+            if (led & 2u)
+                b->next.to.T = command[1].T;
+            most = fmax(most, stood.p.y - b->next.to.T.p.y);
+            b->rests = !(led & 2u);
+            b->device.stands = retreats > 12; /* as the network finds it, and for as long as it likes */
+            if (freed && backs)
+                g->body[1].force = ff_vec3_zero();
+        }
+        assert_true(g->rested && g->body[1].stop.held);
+        assert_int_equal(g->body[1].stop.why, freed ? FF_STOP_RETREATED : FF_STOP_HELD);
+        assert_int_equal(retreats, 13);
+        assert_int_equal(backs, 1);
+        assert_true(most > 1e-4 && most < 0.010 * 13 * g->config.cycle);
+        assert_near(b->next.to.T.p.y, stood.p.y, 0.0);
+    }
 }
 
 int main(void) {
@@ -538,6 +613,8 @@ int main(void) {
         cmocka_unit_test(test_only_a_trusted_force_leads),
         cmocka_unit_test(test_a_retreat_after_standing_is_not_taken_back),
         cmocka_unit_test(test_a_robot_that_stands_is_led_back),
+        cmocka_unit_test(test_a_retreat_that_is_not_followed_is_taken_back),
+        cmocka_unit_test(test_a_robot_that_is_said_to_be_elsewhere_is_not_led_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -358,7 +358,7 @@ static void test_a_held_robot_that_is_pressed(void **state) {
 }
 
 /* The mean at standstill becomes the zero, what the tests found the mock-up and the skew; a sensor of
- * which at most a quarter of the records repeated the one before must not go on repeating itself. */
+ * which at most a quarter of the records repeated the one before must not keep repeating itself. */
 static void test_the_zero(void **state) {
     (void)state;
     for (int noisy = 0; noisy < 2; noisy++) {

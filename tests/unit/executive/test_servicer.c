@@ -447,7 +447,7 @@ static void test_the_orbit_as_a_run(void **state) {
     assert_int_equal(flown[5].action, FF_OBSW_HELD);
     const ff_run_options options = {.sinks = &sink, .count = 1, .record = record};
     ff_run_result result = {0};
-    ff_reference_run(&scenario, &options, &result);
+    ff_reference_orbit(&scenario, &options, &result);
     assert_int_equal(result.status, FF_OK);
     assert_int_equal(rows, flights);
     assert_int_equal(result.cycles, scenario.cycles);
@@ -513,7 +513,7 @@ static void test_the_orbit_as_a_run(void **state) {
     for (int n = 0; n < 3; n++) {
         rows = 0;
         result = (ff_run_result){0};
-        ff_reference_run(&scenario, &ends[n], &result);
+        ff_reference_orbit(&scenario, &ends[n], &result);
         assert_int_equal(result.status, n == 2 ? FF_ERR_IO : FF_ERR_LIMIT);
         assert_string_equal(result.message, says[n] ? says[n] : ff_status_text(FF_ERR_IO));
         assert_int_equal(result.cycles, n == 0 ? 3 : n == 1 ? 10 : 3);

@@ -35,7 +35,7 @@ static void test_without_limits_everything_passes(void **state) {
     ff_outputs_open(NULL, 2, 0.004, &o);
     const ff_setpoint wild[2] = {{ff_pose_identity(), {{{1, 2, 3}}, {{4, 5, 6}}}},
                                  {{ff_quat_identity(), {{7, 8, FF_NAN}}}, ff_twist_zero()}};
-    ff_outputs_offer(&o, 3, wild, 3u, sent);
+    ff_outputs_offer(&o, 3, wild, 3u, false, sent);
     for (int i = 0; i < 2; i++)
         assert_true(same(&sent[i].to, &wild[i]) && sent[i].lag == 0.0 && !sent[i].limited);
     ff_outputs_write(&o, 3, wild, 0u, sent);
@@ -70,7 +70,7 @@ static void test_a_limit_that_does_not_act_changes_no_bit(void **state) {
                 s.twist.w = to.w;
             const bool still = ff_vec3_norm(to.v) >= 0.19 || ff_vec3_norm(to.w) >= 0.55;
             s = along(&s, c.cycle);
-            ff_outputs_offer(&o, k, &s, 1u, &sent);
+            ff_outputs_offer(&o, k, &s, 1u, false, &sent);
             assert_true(same(&sent.to, &s) && !sent.limited && sent.lag == 0.0);
             ff_outputs_write(&o, k, &s, 1u, &sent);
             assert_true(same(&sent.to, &s) && !sent.limited && sent.lag == 0.0);
@@ -82,7 +82,8 @@ static void test_a_limit_that_does_not_act_changes_no_bit(void **state) {
 
 /* A jump of the command: velocity, acceleration and jerk of what is sent stay below their limits as vectors,
  * the lag is the distance left, and it is met in the end to the bit. Written again after an offer of
- * something else, the bits are those of a run that was offered the same. */
+ * something else, or after one that nobody looks at, the bits are those of a run that was offered the same.
+ */
 static void test_a_jump_is_followed_within_all_limits(void **state) {
     (void)state;
     ff_output_config c = unbounded();
@@ -93,9 +94,11 @@ static void test_a_jump_is_followed_within_all_limits(void **state) {
     c.angular_acceleration = 5.0;
     c.angular_jerk = 100.0;
     const double T = c.cycle;
-    ff_outputs plain, again;
+    ff_outputs plain, again, unseen;
     ff_outputs_open(&c, 1, T, &plain);
     ff_outputs_open(&c, 1, T, &again);
+    c.rest_unasked = true;
+    ff_outputs_open(&c, 1, T, &unseen);
     const ff_setpoint home = {ff_pose_identity(), ff_twist_zero()},
                       wish = {{ff_quat_exp(ff_vec3_make(0, 0.3, 0)), {{0.2, -0.1, 0}}}, ff_twist_zero()};
     ff_vec3 v = ff_vec3_zero(), a = ff_vec3_zero(), w = ff_vec3_zero(), p = home.T.p;
@@ -104,11 +107,17 @@ static void test_a_jump_is_followed_within_all_limits(void **state) {
     ff_sent sent, other;
     for (; k < 1000; k++) {
         const ff_setpoint *goal = k < 5 ? &home : &wish;
-        ff_outputs_offer(&plain, k, goal, 1u, &sent);
+        ff_outputs_offer(&plain, k, goal, 1u, false, &sent);
         ff_outputs_write(&plain, k, goal, 1u, &sent);
-        ff_outputs_offer(&again, k, k % 3 ? &home : &wish, 1u, &other);
+        ff_outputs_offer(&again, k, k % 3 ? &home : &wish, 1u, false, &other);
         ff_outputs_write(&again, k, goal, 1u, &other);
         assert_true(same(&sent.to, &other.to) && sent.limited == other.limited);
+        ff_outputs_offer(&unseen, k, k % 3 ? &home : &wish, 1u, k > 0, &other); /* not answered */
+        assert_true(k == 0 || same(&other.to, k % 3 ? &home : &wish));
+        ff_outputs_write(&unseen, k, goal, 1u, &other);
+        assert_true(same(&sent.to, &other.to) && sent.limited == other.limited && sent.lag == other.lag);
+        assert_true(k < 6 || ff_vec3_norm(ff_outputs_ahead(&plain, 0)) > 0.0);
+        assert_true(ff_vec3_norm(ff_outputs_ahead(&unseen, 0)) == 0.0);
         const ff_vec3 v1 = ff_vec3_scale(1 / T, ff_vec3_sub(sent.to.T.p, p)),
                       a1 = ff_vec3_scale(1 / T, ff_vec3_sub(v1, v)),
                       w1 = ff_vec3_scale(1 / T, ff_quat_log(ff_quat_mul(ff_quat_conj(q), sent.to.T.q)));
@@ -143,9 +152,9 @@ static void test_each_limit_acts_alone(void **state) {
         const ff_setpoint home = {ff_pose_identity(), ff_twist_zero()},
                           wish = {{ff_quat_exp(ff_vec3_make(0.2, 0, 0)), {{0.1, 0, 0}}}, ff_twist_zero()};
         ff_sent sent;
-        ff_outputs_offer(&o, 0, &home, 1u, &sent);
+        ff_outputs_offer(&o, 0, &home, 1u, false, &sent);
         assert_false(sent.limited);
-        ff_outputs_offer(&o, 1, &wish, 1u, &sent);
+        ff_outputs_offer(&o, 1, &wish, 1u, false, &sent);
         assert_true(sent.limited);
         const double bound = 0.1 * pow(c.cycle, n % 3 + 1);
         assert_true((n < 3 ? sent.to.T.p.x : ff_quat_log(sent.to.T.q).x) <= bound * (1 + 1e-6));
@@ -171,7 +180,7 @@ static void test_a_body_that_is_not_led_comes_to_rest(void **state) {
             ff_setpoint command = s;
             if (n == 2 && k >= from)
                 command.T.p.y = FF_NAN;
-            ff_outputs_offer(&o, k, &command, n < 2 && k >= from ? 0u : 1u, &sent);
+            ff_outputs_offer(&o, k, &command, n < 2 && k >= from ? 0u : 1u, false, &sent);
             assert_true(ff_pose_finite(sent.to.T) && ff_twist_finite(sent.to.twist));
             assert_true(sent.limited == (k >= from));
             const ff_vec3 v1 = ff_vec3_scale(1 / T, ff_vec3_sub(sent.to.T.p, p));
@@ -189,7 +198,7 @@ static void test_a_body_that_is_not_led_comes_to_rest(void **state) {
         const ff_setpoint back = {{sent.to.T.q, ff_vec3_zero()}, ff_twist_zero()};
         most = 0.0;
         for (uint64_t k = 200; k < 300; k++) {
-            ff_outputs_offer(&o, k, &back, 1u, &sent);
+            ff_outputs_offer(&o, k, &back, 1u, false, &sent);
             const ff_vec3 v1 = ff_vec3_scale(1 / T, ff_vec3_sub(sent.to.T.p, p));
             most = fmax(most, ff_vec3_norm(ff_vec3_sub(v1, v)) / T);
             p = sent.to.T.p;

@@ -21,28 +21,28 @@ static void fly(int cycles, ff_vec3 v, double behind, ff_vec3 carried, bool limi
  * been quiet for three delays and ten cycles, then as a mean; the commands follow by a tenth of the time. */
 static void test_delay_in_free_flight(void **unused) {
     (void)unused;
-    const double told = 8 * BENCH_T;
+    const double given = 8 * BENCH_T;
     for (int draw = 0; draw < 20; draw++) {
         const ff_vec3 carried = draw % 2 ? test_random_vec3(&rng, 0.1) : ff_vec3_zero(),
                       v = ff_vec3_axpy(0.05, bench_unit(&rng), carried);
         const double off = (draw % 4 < 2 ? 1.0 : -1.0) * ff_rng_range(&rng, 1.2, 3.0) * BENCH_T;
         bench_reset(&rng, 1, 0.0, 0.0, NULL);
         fly(34, v, off, carried, false);
-        assert_near(S->delay[0], told, 0.0); /* not yet */
+        assert_near(S->delay[0], given, 0.0); /* not yet */
         fly(2, v, off, carried, false);
-        assert_near(S->delay[0], told + off, 1e-12); /* all of it, once */
+        assert_near(S->delay[0], given + off, 1e-12); /* all of it, once */
         assert_int_equal(S->info.delay_changes, 1);
-        assert_near(fabs(S->lead[0] - told), 0.1 * BENCH_T * 2.0, 0.11 * BENCH_T);
+        assert_near(fabs(S->lead[0] - given), 0.1 * BENCH_T * 2.0, 0.11 * BENCH_T);
         const uint64_t follows = (uint64_t)ceil(fabs(off) / (0.1 * BENCH_T));
         fly((int)follows + 1, v, off, carried, false);
-        assert_near(S->lead[0], told + off, 1e-12);
-        assert_near(S->delay[0], told + off, 1e-12); /* what is behind meanwhile says nothing */
+        assert_near(S->lead[0], given + off, 1e-12);
+        assert_near(S->delay[0], given + off, 1e-12); /* what is behind meanwhile says nothing */
         const uint64_t wait = S->delay_wait[0];
         assert_true(wait > bench_newest());
         fly((int)(wait - bench_newest()) - 1, v, 0.2 * BENCH_T, carried, false);
-        assert_near(S->delay[0], told + off, 1e-12);
+        assert_near(S->delay[0], given + off, 1e-12);
         fly(1, v, 0.2 * BENCH_T, carried, false); /* the second of them: half */
-        assert_near(S->delay[0], told + off + 0.1 * BENCH_T, 1e-12);
+        assert_near(S->delay[0], given + off + 0.1 * BENCH_T, 1e-12);
         assert_int_equal(S->info.delay_changes, 1);
         for (int n = 0; n < 60; n++) {
             S->delay_wait[0] = 0;
@@ -59,7 +59,7 @@ static void test_delay_in_free_flight(void **unused) {
 static void test_delay_is_left_alone(void **unused) {
     (void)unused;
     const ff_vec3 v = ff_vec3_make(0.05, 0, 0), none = ff_vec3_zero();
-    const double told = 8 * BENCH_T, off = 0.9 * BENCH_T;
+    const double given = 8 * BENCH_T, off = 0.9 * BENCH_T;
     for (int why = 0; why < 9; why++) {
         bench_reset(&rng, 1, 0.0, 0.0, NULL);
         bench_model.config.delay_fixed = why == 0;
@@ -72,7 +72,7 @@ static void test_delay_is_left_alone(void **unused) {
             at = ff_vec3_make(0.9e-5, 0, 0); /* too slow */
         const double behind = why == 5 ? 1.5 : off;
         fly(35, at, 0.0, none, false);
-        S->lead[0] = S->delay[0] = told; /* as before */
+        S->lead[0] = S->delay[0] = given; /* as before */
         S->delay_count[0] = 0;
         S->delay_wait[0] = 0;
         if (why == 6)
@@ -82,14 +82,14 @@ static void test_delay_is_left_alone(void **unused) {
         fused_at(S, 0, bench_newest())->T_r.p =
             ff_vec3_axpy(-behind, at, fused_at(S, 0, bench_newest())->past.body.position);
         ff__fused_track_delay(&bench_model, S, 0, bench_newest(), none, why == 8);
-        assert_near(S->delay[0], told, 0.0);
+        assert_near(S->delay[0], given, 0.0);
         if (why == 1 || why == 2 || why == 3 || why == 6 || why == 7)
             assert_int_equal(S->quiet_since[0], bench_newest());
         if (why == 8) /* the output stage acts: two delays and a cycle */
             assert_int_equal(S->delay_wait[0], bench_newest() + 17);
     }
     bench_reset(&rng, 1, 0.0, 0.0, NULL);
-    fly(40, v, -3.0 * told, none, false); /* never below none */
+    fly(40, v, -3.0 * given, none, false); /* never below none */
     assert_true(S->delay[0] == 0.0);
 
     bench_reset(&rng, 1, 0.0, 0.0,
@@ -396,7 +396,7 @@ static void test_flight_one_delay_ahead(void **unused) {
             const double back = hits ? -2.0 * v * reduced / m[0] : 0.0; /* change of speed */
             const double meets = 0.4 * BENCH_T, end = meets + FF_PI / w;
             const double vx = body[0].velocity.x;
-            /* on the way: the common centre goes on, the relative motion is a half sine */
+            /* meanwhile: the common centre moves on, the relative motion is a half sine */
             const double x = hits ? vx * ahead + back * (ahead - 0.5 * (meets + end)) : vx * ahead;
             /* one sub-step's phase of 0.16 where it lets go (test_march.c) */
             assert_near(command.velocity.x, vx + back, 5e-5 * v);

@@ -66,7 +66,7 @@ static ff_pose chain(const double J[6][6], const double *d, ff_pose tool, double
     return at;
 }
 
-/* Axes that swing, that creep, at the border between, and without inertia: the tool goes on from where the
+/* Axes that swing, that creep, at the border between, and without inertia: the tool continues from where the
  * motors are by the axes' angles, with their own speed in place of the reported one from the third cycle on,
  * to the second order of the angles. Steps of a hundredth of the fastest swing leave 1e-10 of it. */
 static void test_axes_yield_behind_their_motors(void **unused) {

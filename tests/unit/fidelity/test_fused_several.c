@@ -98,7 +98,8 @@ static void crowd_play(crowd *z, int records, double noise, double torque_noise)
         fused_contact *x = bench_settled(c, 0, -1, CROWD_FROM + (uint64_t)c, CROWD_TO - (uint64_t)c);
         x->n = bench_unit(&rng);
         x->mu = 0.2;
-        x->force_max = 1e6; /* none of theirs */
+        x->one.tried = true; /* friction has been asked */
+        x->force_max = 1e6;  /* none of theirs */
     }
 }
 
@@ -158,11 +159,11 @@ static void points_leave(const fused_joint *z, const fused_point *q, unsigned ma
 static fused_point point_beside(fused_point q, int which, const ff_vec3 e[2], double step) {
     if (which < 2)
         q.n = ff_vec3_unit(ff_vec3_axpy(step, e[which], q.n));
-    else if (which < 5)
-        q.r.a[which - 2] += step;
-    else if (which == 5)
+    else if (which >= 5)
+        q.r.a[which - 5] += step;
+    else if (which == 2)
         q.x0 += step;
-    else if (which == 6)
+    else if (which == 3)
         q.k *= exp(step);
     else
         q.c += 0.01 * q.k * step;
@@ -175,6 +176,7 @@ enum { PER = 8, MOST = 3 * PER };
 static void equations(const fused_joint *z, const fused_point *q, uint64_t stride, double A[MOST][MOST],
                       double b[MOST], double *J, double *J_force) {
     const double step = 1e-6;
+    const int each = z->common ? 5 : PER; /* at one point that is known: without it */
     ff_vec3 e[3][2];
     memset(A, 0, MOST * sizeof *A);
     memset(b, 0, MOST * sizeof *b);
@@ -192,13 +194,13 @@ static void equations(const fused_joint *z, const fused_point *q, uint64_t strid
             mask |= point_acts(&q[j], &at) ? 1u << j : 0u;
         double left[6], g[MOST][6];
         points_leave(z, q, mask, i, left);
-        for (int n = 0; n < PER * z->count; n++) {
+        for (int n = 0; n < each * z->count; n++) {
             fused_point to[3], from[3];
             double more[6], less[6];
             memcpy(to, q, sizeof to);
             memcpy(from, q, sizeof from);
-            to[n / PER] = point_beside(q[n / PER], n % PER, e[n / PER], step);
-            from[n / PER] = point_beside(q[n / PER], n % PER, e[n / PER], -step);
+            to[n / each] = point_beside(q[n / each], n % each, e[n / each], step);
+            from[n / each] = point_beside(q[n / each], n % each, e[n / each], -step);
             points_leave(z, to, mask, i, more);
             points_leave(z, from, mask, i, less);
             for (int c = 0; c < 6; c++)
@@ -207,9 +209,9 @@ static void equations(const fused_joint *z, const fused_point *q, uint64_t strid
         for (int c = 0; c < 6; c++) {
             *J += left[c] * left[c];
             *J_force += c < 3 ? left[c] * left[c] : 0.0;
-            for (int n = 0; n < PER * z->count; n++) {
+            for (int n = 0; n < each * z->count; n++) {
                 b[n] += g[n][c] * left[c];
-                for (int o = 0; o < PER * z->count; o++)
+                for (int o = 0; o < each * z->count; o++)
                     A[n][o] += g[n][c] * g[o][c];
             }
         }
@@ -248,28 +250,28 @@ static void test_normal_equations_of_several(void **unused) {
         assert_near(y->unit_t, 1e-3 * peak * arm, 1e-15 * peak);
         for (int cycle = 0; cycle < 12 && y->stage; cycle++) {
             ff__fused_join_on(&bench_model, S, bench_newest());
-            if (!y->trials || y->start) /* the points of another start are not complete */
+            if (!y->trials || y->start || y->rounds) /* the points of another start are not complete */
                 continue;
             static double A[MOST][MOST], b[MOST];
             double J, J_force;
             const fused_system *s = &y->now;
-            const int all = PER * y->count;
+            const int each = y->common ? 5 : PER, all = each * y->count;
             equations(y, s->at, stride, A, b, &J, &J_force);
             assert_near(s->J / J, 1.0, 1e-9);
             assert_near(s->J_force / J_force, 1.0, 1e-9);
             for (int n = 0; n < all; n++) {
-                if (n % PER == 1)
+                if (n % each == 1)
                     continue;
-                const int at = n / PER * PER;
-                assert_near(folded(&s->b[at], n % PER), folded(&b[at], n % PER),
+                const int at = n / each * each;
+                assert_near(folded(&s->b[at], n % each), folded(&b[at], n % each),
                             1e-6 * sqrt(A[n][n] * J) + 1e-9);
                 for (int o = 0; o <= n; o++) {
-                    if (o % PER == 1)
+                    if (o % each == 1)
                         continue;
                     /* over both tilts of a normal where either is one */
                     double have = 0.0, want = 0.0;
-                    for (int p = 0; p < (n % PER ? 1 : 2); p++)
-                        for (int q = 0; q < (o % PER ? 1 : 2); q++) {
+                    for (int p = 0; p < (n % each ? 1 : 2); p++)
+                        for (int q = 0; q < (o % each ? 1 : 2); q++) {
                             const int row = n + p > o + q ? n + p : o + q,
                                       column = n + p > o + q ? o + q : n + p;
                             have += s->A[row * all + column] * s->A[row * all + column];
@@ -454,6 +456,8 @@ static void test_several_begin_at_their_edges(void **unused) {
         } while (acute < 0.1);
         assert_true(ff__fused_join(&bench_model, S, &S->contact[0], bench_newest()));
         const fused_joint *y = &S->joint;
+        if (y->common) /* lines that meet, to a hundredth of the radius of gyration */
+            continue;
         while (!y->trials)
             ff__fused_join_on(&bench_model, S, bench_newest());
         assert_true(y->count == 2 && y->start == 0 && y->trials == 1);
@@ -493,8 +497,10 @@ static void test_several_under_noise(void **unused) {
         bool parallel = true;
         for (int j = 1; j < y->count; j++)
             parallel = parallel && ff_vec3_dot(y->best[0].n, y->best[j].n) >= 0.98;
-        const bool exact = J < rows * (1.3 * expected + 0.05), near = J < pow(0.03 * peak / unit, 2) * rows;
-        const bool writes = exact || (near && (noise == 0.0 || parallel));
+        /* the records know nothing: whatever is near is better than they are */
+        const double close = noise > 1e-3 * peak && !parallel ? 0.005 : 0.03;
+        const bool exact = J < rows * (1.3 * expected + 0.05), near = J < pow(close * peak / unit, 2) * rows;
+        const bool writes = exact || near;
         assert_near(y->unit, unit, 1e-15 * unit);
         assert_near(y->unit_t, unit_t, 1e-15 * unit_t);
         for (int c = 0; c < 2; c++) {
@@ -612,7 +618,7 @@ static void test_no_lever_is_longer_than_an_arm(void **unused) {
 }
 
 /* One contact whose force or torque is not that of one is tried as several: written where they explain it
- * all, and then the body has had one contact more; otherwise its estimate goes on. */
+ * all, and then the body has had one contact more; otherwise its estimate continues. */
 static void test_one_that_was_several(void **unused) {
     (void)unused;
     int found = 0;
@@ -681,6 +687,109 @@ static void test_one_that_was_several(void **unused) {
     assert_true(found > 2); /* of eight: half are expected */
 }
 
+/* ------------------------------------------------------------------------------------------ observability --
+ */
+
+enum { TELL_ROWS = 60, TELL_MOST = 20 };
+
+/* How many numbers of the surfaces rows can tell: the rank of their slopes, by differences. Law k p + c v of
+ * each, which always acts but in rows of `alone`, where the first does by itself. */
+static int observable(int count, const ff_vec3 *n, const ff_vec3 *r, bool tilts, const double *k,
+                      const double *c, int alone, bool turns) {
+    static double g[6 * TELL_ROWS][TELL_MOST];
+    const int each = tilts ? 5 : 3, all = each * count;
+    ff_rng same;
+    ff_rng_seed(&same, 5, 1);
+    for (int i = 0; i < TELL_ROWS; i++) {
+        const ff_vec3 x = test_random_vec3(&same, 1), v = test_random_vec3(&same, 1),
+                      turn = ff_vec3_scale(turns, test_random_vec3(&same, 1)),
+                      rate = ff_vec3_scale(turns, test_random_vec3(&same, 1));
+        for (int q = 0; q < all; q++) {
+            const int j = q / each, which = q % each + (tilts ? 0 : 2);
+            ff_vec3 w[2][2];
+            for (int side = 0; side < 2; side++) {
+                const double step = side ? 1e-5 : -1e-5;
+                ff_vec3 m = n[j];
+                if (which < 2) {
+                    const ff_vec3 e = ff_vec3_unit(ff_vec3_cross(n[j], fabs(n[j].x) < 0.6
+                                                                           ? ff_vec3_make(1, 0, 0)
+                                                                           : ff_vec3_make(0, 1, 0))),
+                                  f = ff_vec3_cross(n[j], e);
+                    m = ff_vec3_unit(ff_vec3_axpy(step, which ? f : e, m));
+                }
+                const ff_vec3 at = ff_vec3_add(x, ff_vec3_cross(turn, r[j])),
+                              fast = ff_vec3_add(v, ff_vec3_cross(rate, r[j]));
+                const double p = 5.0 - ff_vec3_dot(m, at) - (which == 2 ? step : 0.0);
+                double f = (k[j] + (which == 3 ? step : 0.0)) * p -
+                           (c[j] + (which == 4 ? step : 0.0)) * ff_vec3_dot(m, fast);
+                f = j > 0 && i < alone ? 0.0 : f;
+                w[side][0] = ff_vec3_scale(f, m);
+                w[side][1] = ff_vec3_cross(r[j], w[side][0]);
+            }
+            for (int a = 0; a < 6; a++)
+                g[6 * i + a][q] = (w[1][a / 3].a[a % 3] - w[0][a / 3].a[a % 3]) / 2e-5;
+        }
+    }
+    int rank = 0; /* Gram and Schmidt, the largest column left first */
+    for (; rank < all; rank++) {
+        int best = rank;
+        double most = 0.0;
+        for (int q = rank; q < all; q++) {
+            double sum = 0.0;
+            for (int i = 0; i < 6 * TELL_ROWS; i++)
+                sum += g[i][q] * g[i][q];
+            if (sum > most)
+                most = sum, best = q;
+        }
+        if (most < 1e-10 * TELL_ROWS)
+            break;
+        for (int i = 0; i < 6 * TELL_ROWS; i++) {
+            const double swap = g[i][rank];
+            g[i][rank] = g[i][best];
+            g[i][best] = swap;
+            g[i][rank] /= sqrt(most);
+        }
+        for (int q = rank + 1; q < all; q++) {
+            double part = 0.0;
+            for (int i = 0; i < 6 * TELL_ROWS; i++)
+                part += g[i][rank] * g[i][q];
+            for (int i = 0; i < 6 * TELL_ROWS; i++)
+                g[i][q] -= part * g[i][rank];
+        }
+    }
+    return rank;
+}
+
+/* What rows can tell (docs/methods/fused.md, 9). One tip on m walls, five numbers each (two tilts, place, k,
+ * c): while all act the wrench is -K x - D v + const. With different c/k the pencil (K, D) has the normals as
+ * its vectors; with equal c/k, D is a multiple of K, and what leaves K leaves all: of its m tilts twice and m
+ * stiffnesses K keeps 5 for two walls (rank two of a symmetric 3 x 3) and 6 for three. A row with the first
+ * alone tells its normal: of two walls all is then known, of three the other two stay a pair. Feet on one
+ * wall, points and normal known, three numbers each: depths of four lie in a plane, so one place of four is
+ * free; of two on one line nothing is. */
+static void test_what_the_rows_can_tell(void **unused) {
+    (void)unused;
+    const ff_vec3 n[3] = {ff_vec3_unit(ff_vec3_make(1, .2, .3)), ff_vec3_unit(ff_vec3_make(-.3, 1, .1)),
+                          ff_vec3_unit(ff_vec3_make(.1, -.4, 1))};
+    const ff_vec3 tip[3] = {{{.1, .2, -.3}}, {{.1, .2, -.3}}, {{.1, .2, -.3}}};
+    const double k[4] = {1.0, 1.3, 0.8, 1.1}, equal[4] = {0.1, 0.13, 0.08, 0.11},
+                 other[4] = {0.1, 0.3, 0.02, 0.2};
+    assert_int_equal(observable(1, n, tip, true, k, equal, 0, false), 5);
+    assert_int_equal(observable(2, n, tip, true, k, other, 0, false), 10);
+    assert_int_equal(observable(2, n, tip, true, k, equal, 0, false), 9);
+    assert_int_equal(observable(2, n, tip, true, k, equal, 20, false), 10);
+    assert_int_equal(observable(3, n, tip, true, k, other, 0, false), 15);
+    assert_int_equal(observable(3, n, tip, true, k, equal, 0, false), 12);
+    assert_int_equal(observable(3, n, tip, true, k, equal, 20, false), 14);
+    const ff_vec3 up[4] = {n[0], n[0], n[0], n[0]},
+                  feet[4] = {{{0, .5, 0}}, {{0, -.5, .1}}, {{.1, .1, .5}}, {{0, 0, -.5}}};
+    assert_int_equal(observable(2, up, feet, false, k, equal, 0, true), 6);
+    assert_int_equal(observable(3, up, feet, false, k, equal, 0, true), 9);
+    assert_int_equal(observable(4, up, feet, false, k, equal, 0, true), 11);
+    const ff_vec3 place[2] = {feet[0], feet[0]}; /* one place: the sums alone */
+    assert_int_equal(observable(2, up, place, false, k, equal, 0, true), 3);
+}
+
 int main(void) {
     ff_rng_seed(&rng, test_seed(), 91);
     const struct CMUnitTest tests[] = {
@@ -692,6 +801,7 @@ int main(void) {
         cmocka_unit_test(test_several_are_left),
         cmocka_unit_test(test_no_lever_is_longer_than_an_arm),
         cmocka_unit_test(test_one_that_was_several),
+        cmocka_unit_test(test_what_the_rows_can_tell),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -261,7 +261,7 @@ static void test_a_tip_and_its_axes(void **unused) {
         assert_int_equal(c->tip_found, S->tip.J_best < S->tip.gate);
         assert_int_equal(c->tip_due, newest + 2 + (newest - c->detected) / 8);
         const fused_axes *now = ff__ring_at(&S->axes, 0, newest);
-        assert_memory_equal(&S->gears[0].now, now, sizeof *now); /* goes on from there */
+        assert_memory_equal(&S->gears[0].now, now, sizeof *now); /* continues from there */
         if (!(S->tip.J_best < 8.0 * S->tip.gate))                /* twice of what is allowed of a row */
             continue;
         found++;

@@ -399,7 +399,7 @@ static void test_friction_of_two_contacts_is_not_learnt(void **unused) {
     }
 }
 
-/* Begins above the threshold, goes on down to its half while the robot stands in the surface, ends when robot
+/* Begins above the threshold, lasts down to its half while the robot stands in the surface, ends when robot
  * and satellite are out for as many cycles as the detector wants; then it stays known for as long as the
  * history. */
 static void test_when_a_contact_begins_and_ends(void **unused) {
@@ -668,7 +668,7 @@ static void test_contacts_of_a_recomputation(void **unused) {
         fly(1, from);
         ff__impact_recompute(&model, state, now, 0, 0, body, &bounded);
     }
-    assert_false(state->replay.running); /* with what it was computed, they go on */
+    assert_false(state->replay.running); /* with what it was computed, they continue */
     assert_true(state->episode[0].mu == 0.07 && state->episode[1].mu == 0.1 &&
                 state->episode[1].offset == 1e-3);
 }

@@ -237,23 +237,23 @@ static void test_what_breaks_a_report(void **unused) {
     BROKEN(columns[0].type = (ff_report_type)(FF_REPORT_VECTOR + 1), "type of a column");
     static const char *const one[] = {"none", NULL};
     BROKEN(columns[4].label = one, "lacks its words"); /* of flags: none, and what stands before a list */
-    static ff_report_column many[34];
-    static char names[34][8];
+    static ff_report_column many[FF_METHOD_VALUES + 2];
+    static char names[FF_METHOD_VALUES + 2][8];
     for (int run = 0; run < 2; run++) {
         make();
-        for (int i = 0; i < 34; i++) {
+        for (int i = 0; i < FF_METHOD_VALUES + 2; i++) {
             snprintf(names[i], sizeof names[i], "c%d", i);
             many[i] = (ff_report_column){names[i], "", FF_REPORT_REAL, run, NULL, "h"};
         }
         method.column = many;
-        method.columns = 32;
+        method.columns = FF_METHOD_VALUES;
         assert_int_equal(ff_method_validate(&method, NULL), FF_OK);
-        assert_int_equal(ff_method_values(&method, run), 32);
+        assert_int_equal(ff_method_values(&method, run), FF_METHOD_VALUES);
         assert_int_equal(ff_method_values(&method, !run), 0);
         many[3].type = FF_REPORT_VECTOR;
-        refused("32 values");
-        method.columns = 30;
-        assert_int_equal(ff_method_values(&method, run), 32);
+        refused("40 values");
+        method.columns = FF_METHOD_VALUES - 2;
+        assert_int_equal(ff_method_values(&method, run), FF_METHOD_VALUES);
         assert_int_equal(ff_method_validate(&method, NULL), FF_OK);
     }
     make();

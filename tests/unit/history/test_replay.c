@@ -8,7 +8,7 @@ static ff_rng rng;
 enum { BITS = 7, BODIES = 2, ROWS = 100 };
 static const double T = 0.004;
 
-/* All that is needed to go on, in one piece of memory. */
+/* All that is needed to continue, in one piece of memory. */
 typedef struct memory {
     ff__history history;
     ff__ring force; /* [N] beside the law of actor 0 */

@@ -343,8 +343,9 @@ static void run_bench(bench *b, ff_run_result *result) {
     if (ff_scenario_parse("drift", drifting, sizeof drifting - 1, &none, &scenario, message, sizeof message,
                           warnings, sizeof warnings) != FF_OK)
         fail_msg("%s", message);
-    const ff_status started =
-        ff_live_control_start(&b->control, &scenario, "127.0.0.1:0", true, message, sizeof message);
+    const ff_status started = ff_live_control_start(&b->control, &scenario,
+                                                    &(ff_live_doors){.page = "127.0.0.1:0", .control = true},
+                                                    message, sizeof message);
 #ifndef FF_HAVE_WEBSOCKETS
     if (started == FF_ERR_UNSUPPORTED)
         test_skip("built without libwebsockets");
@@ -478,8 +479,9 @@ static void run_capture(const char *method, uint64_t stop_at, bool interrupt, ff
                          sizeof message, warnings, sizeof warnings) != FF_OK)
         fail_msg("%s", message);
     memset(&capture, 0, sizeof capture);
-    const ff_status started =
-        ff_live_control_start(&capture.control, &scenario, "127.0.0.1:0", true, message, sizeof message);
+    const ff_status started = ff_live_control_start(&capture.control, &scenario,
+                                                    &(ff_live_doors){.page = "127.0.0.1:0", .control = true},
+                                                    message, sizeof message);
 #ifndef FF_HAVE_WEBSOCKETS
     if (started == FF_ERR_UNSUPPORTED)
         test_skip("built without libwebsockets");

@@ -4,6 +4,7 @@
 #include "live/live.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -392,9 +393,14 @@ static void test_a_slow_viewer_gets_the_newest(void **state) {
     assert_in_range(largest, 1, 64);
     const int second = enter();
     size_t rows = 0;
-    for (t = 0.0; t != row[0];)
-        rows = hear_rows(second, &t);
+    largest = 0;
+    for (t = 0.0; t != row[0];) { /* the past comes in pieces */
+        const size_t piece = hear_rows(second, &t);
+        largest = piece > largest ? piece : largest;
+        rows += piece;
+    }
     assert_int_equal(rows, 201); /* of 401 since the jump */
+    assert_in_range(largest, 1, 64);
     for (int i = 0; i < 200; i++)
         while (!ff_live_event(live, FF_LIVE_INFO, 7.0, i < 199 ? "many" : "the last"))
             usleep(2000);
@@ -482,12 +488,6 @@ static void test_who_misbehaves_is_closed(void **state) {
     memset(text, 'x', sizeof text);
     say(fd, 1, text, sizeof text); /* longer than any command */
     expect_closed(fd);
-    fd = enter(); /* asks and does not read: frames in one piece, each refused */
-    char frames[40 * 7] = "";
-    for (int i = 0; i < 40; i++)
-        memcpy(frames + 7 * i, "\x81\x81\0\0\0\0x", 7);
-    assert_int_equal(send(fd, frames, sizeof frames, MSG_NOSIGNAL), (ssize_t)sizeof frames);
-    expect_closed(fd);
 }
 
 static int enter_as_operator(void) {
@@ -499,6 +499,46 @@ static int enter_as_operator(void) {
     assert_true(fd >= 0);
     hear_words(fd, "\"hello\"");
     return fd;
+}
+
+/* Whether the server has closed this connection, without reading it. */
+static bool was_closed(int fd) {
+    struct pollfd gone = {.fd = fd, .events = POLLRDHUP};
+    return poll(&gone, 1, 0) == 1;
+}
+
+/* One reads and is silent, one does not read, one asks on and on and does not read, one of these with the
+ * token: who does not read is closed (after five seconds in which it takes nothing), who reads stays. */
+static void test_who_does_not_read_is_closed(void **state) {
+    (void)state;
+    enum { READER, SILENT, ASKING, OPERATOR, COUNT };
+    int fd[COUNT];
+    for (int i = 0; i < COUNT; i++) /* a window made smaller now would hide the reset from its owner */
+        fd[i] = i == OPERATOR ? enter_as_operator() : enter();
+    char frames[40 * 7];
+    for (int i = 0; i < 40; i++)
+        memcpy(frames + 7 * i, "\x81\x81\0\0\0\0x", 7);
+    double row[3] = {50.0, 1, 2};
+    static char bytes[1 << 16];
+    size_t at = 0;
+    for (int ms = 0; !was_closed(fd[SILENT]) || !was_closed(fd[ASKING]) || !was_closed(fd[OPERATOR]); ms++) {
+        if (ms == 3 * PATIENCE_MS)
+            fail_msg("closed: silent %d, asking %d, operator %d", was_closed(fd[SILENT]),
+                     was_closed(fd[ASKING]), was_closed(fd[OPERATOR]));
+        for (int i = 0; i < 8; i++) {
+            row[0] += 0.001;
+            ff_live_push_values(live, row, FF_LIVE_KEEP);
+        }
+        const ssize_t n = send(fd[ASKING], frames + at, sizeof frames - at, MSG_NOSIGNAL | MSG_DONTWAIT);
+        at = (at + (size_t)(n > 0 ? n : 0)) % sizeof frames;
+        while (recv(fd[READER], bytes, sizeof bytes, MSG_DONTWAIT) > 0) {
+        }
+        usleep(1000);
+    }
+    assert_false(was_closed(fd[READER]));
+    assert_true(ff_live_push_values(live, row, FF_LIVE_RESTART)); /* no long past for those who come next */
+    for (int i = 0; i < COUNT; i++)
+        close(fd[i]);
 }
 
 static void obeyed(int fd) {
@@ -643,6 +683,58 @@ static void test_a_hostile_crowd_does_not_delay_orders(void **state) {
     close(operates);
 }
 
+/* More than get something in one tick: each gets all rows, in turn, several in a message. */
+static void test_many_viewers_share_the_turns(void **state) {
+    (void)state;
+    enum { MANY = 72 };
+    int fd[MANY];
+    double t[MANY] = {0}, row[3] = {200.0, 1, 2};
+    for (int i = 0; i < MANY; i++)
+        fd[i] = enter();
+    bool several = false;
+    while (!several) { /* a server that gave each of them each row by itself would never end this */
+        row[0] += 0.01;
+        ff_live_push_values(live, row, 0);
+        for (int i = 0; i < MANY; i++) {
+            struct pollfd ready = {.fd = fd[i], .events = POLLIN};
+            while (poll(&ready, 1, i == 0 ? 4 : 0) == 1) {
+                const double before = t[i];
+                const size_t rows = hear_rows(fd[i], &t[i]);
+                assert_true(rows == 0 || t[i] > before);
+                several = several || (before > 200.0 && rows > 1 && rows < 64);
+            }
+        }
+    }
+    row[0] = 900.0;
+    assert_true(ff_live_push_values(live, row, FF_LIVE_KEEP));
+    for (int i = 0; i < MANY; i++) {
+        while (t[i] != 900.0)
+            hear_rows(fd[i], &t[i]);
+        close(fd[i]);
+    }
+}
+
+/* Orders in a rush are heard some at a time; each is answered to who reads, in order. */
+static void test_a_rush_of_orders_is_answered(void **state) {
+    (void)state;
+    enum { RUSH = 100 };
+    static char rush[RUSH * 24];
+    size_t used = 0;
+    for (int k = 0; k < RUSH; k++) {
+        const int n = snprintf(rush + used + 6, 16, "%d none", 1000 + k);
+        memcpy(rush + used, (const char[]){(char)0x81, (char)(0x80 | n), 0, 0, 0, 0}, 6);
+        used += 6 + (size_t)n;
+    }
+    const int fd = enter();
+    assert_int_equal(send(fd, rush, used, MSG_NOSIGNAL), (ssize_t)used);
+    for (int k = 0; k < RUSH; k++) {
+        char id[24];
+        snprintf(id, sizeof id, "\"id\":%d", 1000 + k);
+        assert_non_null(strstr(hear_words(fd, "\"answer\""), id));
+    }
+    close(fd);
+}
+
 /* Nothing but HTTP/1.1 and WebSockets, and an empty answer is empty. */
 static void test_no_other_protocol_is_spoken(void **state) {
     (void)state;
@@ -711,9 +803,12 @@ int main(void) {
         cmocka_unit_test(test_a_slow_viewer_gets_the_newest),
         cmocka_unit_test(test_who_misbehaves_is_closed),
         cmocka_unit_test(test_a_loop_that_does_not_answer_is_reported),
+        cmocka_unit_test(test_who_does_not_read_is_closed),
         cmocka_unit_test(test_silent_viewers_keep_nobody_out),
         cmocka_unit_test(test_idle_connections_keep_nobody_out),
         cmocka_unit_test(test_a_hostile_crowd_does_not_delay_orders),
+        cmocka_unit_test(test_many_viewers_share_the_turns),
+        cmocka_unit_test(test_a_rush_of_orders_is_answered),
         cmocka_unit_test(test_no_other_protocol_is_spoken),
         cmocka_unit_test(test_an_address_that_cannot_be_served),
     };

@@ -79,9 +79,9 @@ static void set_up(rig *r, uint64_t seed, bool axes) {
                                .box = ff_vec3_make(0.5, 0.5, 0.5),
                                .stop_acceleration = 1.0,
                                .stop_angular_acceleration = 2.0};
-    memcpy(r->c.lower, arm.lower, sizeof arm.lower);
-    memcpy(r->c.upper, arm.upper, sizeof arm.upper);
-    memcpy(r->c.speed, arm.speed, sizeof arm.speed);
+    memcpy(r->c.lower, arm.lower, sizeof r->c.lower);
+    memcpy(r->c.upper, arm.upper, sizeof r->c.upper);
+    memcpy(r->c.speed, arm.speed, sizeof r->c.speed);
     const double home[6] = {draw(r, -20, 20), draw(r, -100, -70), draw(r, 100, 130),
                             draw(r, -30, 30), draw(r, 30, 60),    draw(r, -30, 30)};
     ff_arm_joints q = {0};

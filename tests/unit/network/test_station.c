@@ -8,6 +8,9 @@
 #include "devices/rsi/rsi.h"
 #include "network/network.h"
 #include "rt/ports.h"
+#include "text/clock.h"
+
+#include <pthread.h>
 
 static const char text[] = "name: station\ntime: {cycle: 0.004, duration: 1}\nmethod: direct\nsatellites:\n"
                            "  body: {mass: 50, inertia: [5, 6, 7], robot: {kind: delay, delay: 0.008}}\n";
@@ -425,8 +428,8 @@ static void test_the_controllers_signals(void **state) {
     }
 }
 
-/* The heartbeat: a counter that grows with every answer, and the state that the run has told; none unless it
- * is asked for. */
+/* The heartbeat: a counter that grows with every answer, and the state that the run has reported; none unless
+ * it is asked for. */
 static void test_heartbeat(void **state) {
     (void)state;
     ff_rsi_sen sen;
@@ -558,9 +561,39 @@ static void test_command_brake_and_end(void **state) {
     assert_true(sample.body[0].rests);
     send_telegram(0, x, 1.0);
     assert_int_equal(station.wait(station.self, &sample), FF_OK);
+    assert_false(network.body[0].ended);
     station.release(station.self);
     take_answer(&sen);
     assert_true(sen.tags & FF_RSI_STOP);
+    assert_true(network.body[0].ended);
+}
+
+/* The robot's next telegram comes a tenth of a second late: the stop is kept for it. */
+static void *late_telegram(void *self) {
+    (void)self;
+    ff_clock_sleep_until(ff_clock_now() + 100000000);
+    send_telegram(0, 0.0, 1.0);
+    return NULL;
+}
+
+static void test_the_stop_waits_for_a_late_telegram(void **state) {
+    (void)state;
+    ff_rsi_sen sen;
+    meet();
+    network.options.silence = 20.0;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, late_telegram, NULL), 0);
+    station.release(station.self);
+    pthread_join(thread, NULL);
+    take_answer(&sen);
+    assert_true(sen.tags & FF_RSI_STOP);
+    /* nobody speaks any more: silence, and no longer */
+    network.body[0].ended = false;
+    network.options.silence = 0.02;
+    const int64_t begun = ff_clock_now();
+    station.release(station.self);
+    assert_true(ff_clock_now() - begun >= 20000000);
+    assert_false(network.body[0].ended);
 }
 
 /* A robot that stands against a command that moves, in a stop as well: found in the tenth cycle, not before,
@@ -621,8 +654,10 @@ static void test_a_robot_that_stands_is_found(void **state) {
 static void test_silence(void **state) {
     (void)state;
     meet();
+    assert_true(sample.body[0].device.silence >= 0.0);
     assert_int_equal(station.wait(station.self, &sample), FF_ERR_DEVICE);
     assert_true(sample.silent);
+    assert_true(sample.body[0].device.silence >= 0.02); /* the live page's bar reaches its limit */
     assert_int_equal(sample.found.code, FF_TRIP_SILENT);
     assert_near(sample.found.limit, 0.02, 1e-15);
 }
@@ -681,6 +716,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_a_counter_ahead_of_the_time, begin, end),
         cmocka_unit_test_setup_teardown(test_strangers_and_garbage, begin, end),
         cmocka_unit_test_setup_teardown(test_command_brake_and_end, begin, end),
+        cmocka_unit_test_setup_teardown(test_the_stop_waits_for_a_late_telegram, begin, end),
         cmocka_unit_test_setup_teardown(test_silence, begin, end),
         cmocka_unit_test_setup_teardown(test_stop_before_any_device, begin, end),
         cmocka_unit_test_setup_teardown(test_what_cannot_be_opened_is_said, begin, end),

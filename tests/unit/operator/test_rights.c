@@ -6,6 +6,7 @@
 #include "text/file.h"
 
 #include <fcntl.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <string.h>
 #include <sys/fsuid.h>
@@ -65,6 +66,49 @@ static void test_rights_refused_is_said(void **state) {
     assert_non_null(strstr(a.rights.missing, "not granted: "));
     assert_non_null(strstr(a.rights.missing, "; running best effort"));
     ff_rights_release(&a.rights);
+}
+
+/* Off the loop's CPU, if there is another. */
+static void *step_aside(void *self) {
+    (void)self;
+    cpu_set_t all, now, only;
+    const int cpu = ff_rights_cpu(-1);
+    ff_rights_stand_aside(-1, &all);
+    ff_rights_stand_aside(CPU_SETSIZE + 5, &now);
+    assert_true(CPU_EQUAL(&all, &now)); /* neither is one */
+    ff_rights_stand_aside(cpu, &now);
+    assert_true(CPU_EQUAL(&all, &now)); /* as it was before */
+    sched_getaffinity(0, sizeof now, &now);
+    assert_int_equal(CPU_COUNT(&now), CPU_COUNT(&all) > 1 ? CPU_COUNT(&all) - 1 : 1);
+    assert_true(CPU_COUNT(&all) == 1 || !CPU_ISSET((size_t)cpu, &now));
+    CPU_ZERO(&only);
+    CPU_SET((size_t)cpu, &only);
+    assert_int_equal(sched_setaffinity(0, sizeof only, &only), 0);
+    ff_rights_stand_aside(cpu, NULL); /* the only one: it stays */
+    sched_getaffinity(0, sizeof now, &now);
+    assert_true(CPU_EQUAL(&only, &now));
+    return NULL;
+}
+
+static void test_rights_stand_aside(void **state) {
+    (void)state;
+    pthread_t thread;
+    assert_int_equal(pthread_create(&thread, NULL, step_aside, NULL), 0);
+    pthread_join(thread, NULL);
+}
+
+/* What is freed is not given back while a loop runs: that would interrupt it. */
+static void test_rights_memory_stays(void **state) {
+    (void)state;
+    asked a = ask(false, false);
+    ff_rights_release(&a.rights);
+    const size_t mapped = mallinfo2().hblks;
+    void *volatile large = malloc(4 << 20);
+    assert_non_null(large);
+    assert_int_equal(mallinfo2().hblks, mapped);
+    const size_t held = mallinfo2().arena;
+    free(large);
+    assert_int_equal(mallinfo2().arena, held);
 }
 
 static void test_histogram(void **state) {
@@ -224,6 +268,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_rights_awake_until_released),
                                        cmocka_unit_test(test_rights_idle_asks_for_nothing),
                                        cmocka_unit_test(test_rights_refused_is_said),
+                                       cmocka_unit_test(test_rights_stand_aside),
+                                       cmocka_unit_test(test_rights_memory_stays),
                                        cmocka_unit_test(test_histogram),
                                        cmocka_unit_test(test_selftest),
                                        cmocka_unit_test(test_selftest_is_kept),

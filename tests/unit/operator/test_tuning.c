@@ -501,7 +501,7 @@ static void test_every_order_is_answered(void **state) {
     const ff_ideal_result ideal = {.samples = 1, .bodies = 2, .state = reference};
     const ff_touch touch = {.scenario = &scenario, .threshold = {1.0, 1.0}, .touched = {-1, -1}};
     const ff_viewer viewer = {.self = &w, .sample = watch, .next = give, .answer = hear};
-    assert_int_equal(ff_telemetry_start(&telemetry, &viewer, &tuning, &touch, &ideal), FF_OK);
+    assert_int_equal(ff_telemetry_start(&telemetry, &viewer, -1, &tuning, &touch, &ideal), FF_OK);
     for (uint64_t k = 0; k < 2; k++) {
         shown.row.k = k;
         ff_telemetry_push(&telemetry, &shown);

@@ -180,7 +180,7 @@ static ff_status tuned_row(void *self, const ff_row *row) {
     t->tuned = row->k == 0 ? copy.tuned : t->tuned;
     const ff_sink sink = ff_log_sink(t->log);
     if (t->damage == MOVED && row->k == 20) { /* the order's message says another cycle than the row's */
-        t->log->has_tuned = false;
+        t->log->topics.has_tuned = false;
         copy.k = 21;
     }
     return sink.row(sink.self, &copy);

@@ -103,7 +103,8 @@ static bool page(void *scenario, const char **text) {
     static ff_live_control control;
     message[0] = 0;
     const ff_status status =
-        ff_live_control_start(&control, scenario, "127.0.0.1:0", true, message, sizeof message);
+        ff_live_control_start(&control, scenario, &(ff_live_doors){.page = "127.0.0.1:0", .control = true},
+                              message, sizeof message);
     if (status == FF_OK)
         ff_live_control_stop(&control);
     return say(status, text);

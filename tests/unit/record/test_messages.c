@@ -87,9 +87,32 @@ static void test_state_and_event(void **state) {
                      FF_ERR_FORMAT);
 }
 
+/* ros2/freefloat_msgs is what is written, word for word; FF_UPDATE=1 writes it anew. */
+static void test_the_package_has_our_messages(void **state) {
+    (void)state;
+    static const ff_message_kind kinds[] = {FF_MESSAGE_ENERGY, FF_MESSAGE_TIMING, FF_MESSAGE_STATE,
+                                            FF_MESSAGE_EVENT, FF_MESSAGE_CLOCK};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        const char *text = ff_message_schema(kinds[i]), *end = strstr(text, "====");
+        char path[256], have[2048] = "", want[2048];
+        snprintf(want, sizeof want, "%.*s", (int)(end - text), text);
+        snprintf(path, sizeof path, FF_SOURCE_DIR "/ros2/freefloat_msgs/msg/%s.msg",
+                 strrchr(ff_message_type(kinds[i]), '/') + 1);
+        FILE *file = fopen(path, getenv("FF_UPDATE") ? "w+" : "r");
+        assert_non_null(file);
+        if (getenv("FF_UPDATE")) {
+            fputs(want, file);
+            rewind(file);
+        }
+        assert_true(fread(have, 1, sizeof have - 1, file) > 0);
+        fclose(file);
+        assert_string_equal(have, want);
+    }
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_wrench_layout),
-                                       cmocka_unit_test(test_cycle_keeps_every_bit),
-                                       cmocka_unit_test(test_state_and_event)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_wrench_layout), cmocka_unit_test(test_cycle_keeps_every_bit),
+        cmocka_unit_test(test_state_and_event), cmocka_unit_test(test_the_package_has_our_messages)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

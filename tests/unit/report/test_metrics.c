@@ -118,6 +118,21 @@ static void test_errors_are_the_largest_and_a_number_that_is_none_sticks(void **
     assert_false(metrics.pass);
 }
 
+static void test_without_a_cycle_nothing_is_judged_and_nothing_is_zero(void **state) {
+    (void)state;
+    make();
+    const ff_ideal_result ideal = {.bodies = 2};
+    ff_metrics_finish(&metrics, &ideal, FF_ERR_DEVICE);
+    assert_false(metrics.pass);
+    for (int i = 0; i < FF_REQUIREMENTS; i++)
+        assert_false(metrics.requirement[i].judged);
+    const ff_body_metrics *m = &metrics.body[A];
+    const double value[] = {m->initial_energy, m->final_energy, m->max_energy,       m->error_velocity,
+                            m->error_omega,    m->tracking,     m->final.velocity.z, m->final.attitude.w};
+    for (size_t i = 0; i < sizeof value / sizeof *value; i++)
+        assert_true(isnan(value[i]));
+}
+
 /* Touching or not, one letter a row: '#' with 5 N on both, '.' without. */
 static void play(const char *touching) {
     for (const char *c = touching; *c; c++) {
@@ -239,7 +254,7 @@ static void test_rebounds_and_forces_against_the_reference(void **state) {
 }
 
 /* A method with a contact of its own: it lasts while the method says so, and its impulse is the change of
- * momentum less the loads, whatever the rows' forces say. */
+ * momentum less the loads, whatever the rows' forces say, with what is corrected of it afterwards. */
 static void test_a_predicting_method_has_its_own_contact(void **state) {
     (void)state;
     make();
@@ -249,7 +264,16 @@ static void test_a_predicting_method_has_its_own_contact(void **state) {
         row.touching[0] = k >= 5 && k < 8;
         row.body[A].corrected_b.f = ff_vec3_make(k >= 5 && k < 12 ? -4.0 : 0.0, 0, 0);
         row.body[A].in_contact = k >= 5 && k < 20;
-        row.body[A].satellite.velocity = ff_vec3_make(k < 12 ? 0.05 : -0.04, 0, 0);
+        row.body[A].settling = k >= 20 && k < 24;
+        /* corrected once more while it lasts, and by the settlement, whose last step stands in the row after
+         * the next; not after it */
+        row.body[A].satellite.velocity = ff_vec3_make(k < 12   ? 0.05
+                                                      : k < 15 ? -0.04
+                                                      : k < 24 ? -0.045
+                                                      : k < 25 ? -0.046
+                                                      : k < 26 ? -0.047
+                                                               : -0.1,
+                                                      0, 3.0 * CYCLE / 100.0 * k);
         row.body[A].reports = k == 10 ? 1 : 0;
         row.body[A].report[0] = 17.0;
         take();
@@ -259,8 +283,9 @@ static void test_a_predicting_method_has_its_own_contact(void **state) {
     const ff_episode *e = &metrics.episode[0];
     assert_near(e->start, 0.05, 1e-12);
     assert_near(e->end, 0.12, 1e-12);
-    assert_near(e->impulse.x, 100.0 * -0.09, 1e-9);
-    assert_near(e->impulse.z, -3.0 * 7 * CYCLE, 1e-9);
+    assert_near(e->impulse.x, 100.0 * -0.097, 1e-9);
+    assert_near(e->impulse.z, 0.0, 1e-9);
+    assert_near(e->after[0].velocity.x, -0.047, 1e-12);
     assert_int_equal(e->reports, 1);
     assert_near(e->report[0], 17.0, 0.0);
 }
@@ -478,13 +503,14 @@ static void test_events_stand_in_their_order(void **state) {
     const ff_sink sink = ff_history_sink(&history);
     assert_int_equal(sink.state(sink.self, -0.5, 1, "CHECK"), FF_OK);
     assert_int_equal(sink.row(sink.self, &row), FF_OK);
-    assert_int_equal(sink.event(sink.self, 1.25, 3, FF_EVENT_FAULT, "too \"large\"", 8.5, 8.0), FF_OK);
-    assert_int_equal(sink.event(sink.self, 1.5, 0, FF_EVENT_INFO, "an order", FF_NAN, FF_NAN), FF_OK);
+    assert_int_equal(sink.event(sink.self, 1.25, FF_TRIP_FORCE, FF_EVENT_FAULT, "too \"large\"", 8.5, 8.0),
+                     FF_OK);
+    assert_int_equal(sink.event(sink.self, 1.5, 0, FF_EVENT_INFO, "an order", 5.0, 10.0), FF_OK);
     assert_int_equal(sink.state(sink.self, 2.0, 9, "FAULT"), FF_OK);
     char *text = ff_summary_add(strdup("{\n  \"a\": 1\n}\n"), "events", ff_history_json(&history));
     static const char *const words[] = {
         "\"a\": 1,\n  \"events\": [", "\"time_s\": -0.5,\n    \"state\": \"CHECK\"\n  }",
-        "\"level\": \"fault\",\n    \"text\": \"too \\\"large\\\" (8.5, allowed 8)\"\n  }",
+        "\"level\": \"fault\",\n    \"text\": \"too \\\"large\\\" (8.5, allowed 8 N)\"\n  }",
         "\"level\": \"info\",\n    \"text\": \"an order\"\n  }",
         "\"time_s\": 2,\n    \"state\": \"FAULT\"\n  }]"};
     const char *at = text;
@@ -511,6 +537,7 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_events_stand_in_their_order),
         cmocka_unit_test(test_errors_are_the_largest_and_a_number_that_is_none_sticks),
+        cmocka_unit_test(test_without_a_cycle_nothing_is_judged_and_nothing_is_zero),
         cmocka_unit_test(test_a_contact_lasts_from_its_first_row_to_the_first_of_five_quiet_ones),
         cmocka_unit_test(test_more_contacts_than_are_listed_are_said),
         cmocka_unit_test(test_rebounds_and_forces_against_the_reference),

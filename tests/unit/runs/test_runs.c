@@ -2,8 +2,12 @@
  * stays; who writes is alone. */
 #include "folder_support.h"
 
+#include <errno.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
+#include "runs/internal.h"
 #include "runs/list.h"
 #include "text/file.h"
 
@@ -26,6 +30,9 @@ static ff_run_wanted wanted(const char *out) {
 static void put(const char *folder, const char *name, const char *text) {
     char path[FF_FILE_PATH];
     ff_file_whole whole; /* not synced: no power is cut here */
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    *strrchr(path, '/') = 0;
+    assert_int_equal(ff_folder_make(path), FF_OK);
     snprintf(path, sizeof path, "%s/%s", folder, name);
     assert_int_equal(ff_file_begin(path, &whole), FF_OK);
     assert_int_equal(ff_file_end(&whole, fputs(text, whole.file) >= 0), FF_OK);
@@ -344,6 +351,86 @@ static void count_entry(void *user, const ff_run_entry *entry) {
     ++*(int *)user;
 }
 
+/* Links in a folder of ours, in the place of folders that a switch uses: nothing is moved or written through
+ * them, with --force neither. */
+static void test_nothing_goes_through_a_link(void **state) {
+    (void)state;
+    static const char *const name[] = {"d/.freefloat.new", "d/.freefloat.former", "d/tdpa"};
+    ff_run_wanted w = wanted("d");
+    assert_int_equal(make(&w, "one", "log.csv", true), FF_DONE);
+    assert_int_equal(
+        make(&(ff_run_wanted){.name = "case", .command = "run", .out = "victim"}, "kept", "log.csv", true),
+        FF_DONE); /* a complete run, as a switch that was cut short would leave it */
+    for (size_t i = 0; i < 2 * (sizeof name / sizeof *name); i++) {
+        const bool below =
+            i % 3 == 2; /* not known before: a run whose results lie there is complete, and not shown */
+        w.force = i > 2;
+        assert_int_equal(symlink("../victim", name[i % 3]), 0);
+        ff_notes_clear(&notes);
+        assert_int_equal(make(&w, "two", below ? "tdpa/log.csv" : "log.csv", true),
+                         below ? FF_FAILED : FF_REFUSED);
+        assert_line(notes.error, below ? w.force ? "a link stands where a folder of results belongs"
+                                                 : "it is complete in d/.freefloat.new"
+                                       : "is a link, through which");
+        assert_true(is("d/summary.json", "one") && is("victim/summary.json", "kept"));
+        assert_true(exists("victim/manifest.json") && exists("victim/log.csv") && exists("d/manifest.json"));
+        assert_int_equal(unlink(name[i % 3]), 0);
+        ff__run_remove("d/.freefloat.new", false);
+    }
+    assert_int_equal(ff_folder_make("far"), FF_OK);
+    w.force = false;
+    ff_notes_clear(&notes);
+    assert_int_equal(make(&w, "two", "tdpa/log.csv", true), FF_DONE);
+    assert_int_equal(rename("d/tdpa", "far/tdpa"), 0);
+    assert_int_equal(symlink("../far/tdpa", "d/tdpa"), 0);
+    assert_int_equal(make(&w, "three", "tdpa/log.csv", true), FF_REFUSED); /* now it is known before */
+    assert_line(notes.error, "d: its tdpa is a link");
+    assert_true(is("far/tdpa/log.csv", "two"));
+}
+
+/* A folder that cannot be read is said: what is in it is neither nothing nor cut off. */
+static void test_what_cannot_be_read_is_said(void **state) {
+    (void)state;
+    ff_run_wanted w = wanted(NULL);
+    char path[FF_FILE_PATH];
+    int removed = 0;
+    const ff_runs_prune_config config = {.incomplete = true, .removed = count_entry, .user = &removed};
+    assert_int_equal(make(&w, "one", "log.csv", true), FF_DONE);
+    assert_int_equal(make(&w, "two", "log.csv", true), FF_DONE);
+    ff_run_list list;
+    assert_int_equal(ff_runs_list("case", &list), FF_OK);
+    assert_int_equal(list.count, 2);
+    assert_true(ff__run_join(path, list.entry[0].path, FF_RUN_MANIFEST));
+    ff_runs_free(&list);
+    /* a manifest that gives an error which is not "there is none": a socket */
+    assert_int_equal(rename(path, "aside"), 0);
+    const int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    snprintf(at.sun_path, sizeof at.sun_path, "socket");
+    assert_int_equal(bind(fd, (struct sockaddr *)&at, sizeof at), 0);
+    assert_int_equal(rename("socket", path), 0);
+    assert_int_equal(ff_runs_list("case", &list), FF_OK);
+    assert_string_equal(list.entry[0].state, "unreadable");
+    assert_string_equal(list.entry[1].state, "complete");
+    ff_runs_free(&list);
+    assert_int_equal(ff_runs_prune(&config), FF_OK);
+    assert_int_equal(removed, 0);
+    assert_int_equal(rename("aside", path), 0);
+    close(fd);
+    assert_int_equal(ff_runs_prune(&config), FF_OK);
+    assert_int_equal(removed, 1);
+    assert_false(ff_runs_find("nowhere", path));
+    assert_int_equal(errno, ENOENT);
+    /* names that lead in a circle can be read by nobody */
+    assert_int_equal(rename("out/.runs", "kept"), 0);
+    assert_int_equal(symlink(".runs", "out/.runs"), 0);
+    assert_int_equal(ff_runs_list(NULL, &list), FF_ERR_IO);
+    assert_int_equal(errno, ELOOP);
+    assert_int_equal(ff_runs_prune(&config), FF_ERR_IO);
+    assert_false(ff_runs_find("nowhere", path));
+    assert_int_equal(errno, ELOOP);
+}
+
 static char kept[FF_FILE_PATH];
 
 static void take_kept(void *user, const ff_run_entry *entry, const char *file) {
@@ -638,6 +725,8 @@ int main(void) {
         cmocka_unit_test_setup(test_what_stands_in_the_place_of_the_link, clean),
         cmocka_unit_test_setup(test_given_folder, clean),
         cmocka_unit_test_setup(test_given_folder_of_others, clean),
+        cmocka_unit_test_setup(test_nothing_goes_through_a_link, clean),
+        cmocka_unit_test_setup(test_what_cannot_be_read_is_said, clean),
         cmocka_unit_test_setup(test_one_writer_at_a_time, clean),
         cmocka_unit_test_setup(test_cut_switch_is_completed, clean),
         cmocka_unit_test_setup(test_same_key_continues, clean),

@@ -449,6 +449,7 @@ static void test_levels_of_one_sample(void **state) {
     b->same = 7;
     b->apart = 5;
     b->joint = 0.75;
+    b->silence = 0.0625;
     in.missed = 3;
     const double far = 0.5 + 0.78125 / 1.25;
     const double is[FF_LEVEL_COUNT] = {
@@ -470,6 +471,7 @@ static void test_levels_of_one_sample(void **state) {
         [FF_LEVEL_FROZEN] = 7,
         [FF_LEVEL_CLIPPED] = 5,
         [FF_LEVEL_JOINT] = 0.75,
+        [FF_LEVEL_SILENT] = 0.0625,
     };
     double level[FF_LEVEL_COUNT];
     ff_levels(&c, &m, &in, BODY, level);
@@ -533,6 +535,7 @@ static void test_levels_have_their_names(void **state) {
         {"same readings in a row", "records", FF_TRIP_FROZEN, FF_SAFETY_SAME},
         {"cycles off the command", "cycles", FF_TRIP_CLIPPED, FF_SAFETY_APART},
         {"joint nearest its end, share of its range", "", FF_TRIP_JOINT, 1},
+        {"robot's silence", "s", FF_TRIP_SILENT, 0.1},
     };
     const ff_safety_limits limits = {.box = {{1, 2, 3}},
                                      .velocity = 4,
@@ -649,10 +652,11 @@ static void test_sentences(void **state) {
                  {FF_STOP_NO_STIFFNESS, "no stiffness is known"},
                  {FF_STOP_GRASPED, "a grasp may be closed"},
                  {FF_STOP_STILL_PUSHED, "still in contact"},
+                 {FF_STOP_HELD, "does not follow its retreat"},
                  {FF_STOP_UNFINISHED, "not come to rest within 60 s"}};
-    for (int n = 0; n < 7; n++)
+    for (int n = 0; n < 8; n++)
         assert_non_null(strstr(ff_stop_text(stops[n].why), stops[n].part));
-    assert_string_equal(ff_stop_text((ff_stop_why)7), "?");
+    assert_string_equal(ff_stop_text((ff_stop_why)8), "?");
     assert_string_equal(ff_stop_text((ff_stop_why)-1), "?");
 }
 

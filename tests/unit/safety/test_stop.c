@@ -7,7 +7,7 @@
 
 #define CYCLE (1.0 / 256.0)
 
-#define MOST (0.005 - 2.0 * 0.010 * CYCLE) /* planned at most: a stop in the middle goes on by the rest */
+#define MOST (0.005 - 2.0 * 0.010 * CYCLE) /* planned at most: a stop in the middle moves by the rest */
 
 enum { BODY = 1 }; /* its neighbours must not matter */
 
@@ -103,8 +103,24 @@ static void test_stop_decides_by_what_is_known(void **state) {
         const int n = cycles_until_done(&r);
         assert_int_equal(r.s.why, why[which]);
         assert_int_equal(r.s.retreats, which == 5);
-        assert_true(which == 5 ? n > 28 : n == 28);
+        /* a record is waited for, half a second; the cycle that ends it is the next one */
+        assert_true(which == 5 ? n > 28 : n == (which == 1 ? 28 + 128 : 28));
         assert_false(r.s.goes);
+    }
+    for (int n = 0; n < 4; n++) { /* the one that comes decides, in its cycle; of a sensor that failed none */
+        stopping r = begin();
+        r.in.force = ff_vec3_make(0, n == 1 ? 0.5 : 10.0, 0);
+        r.in.force_valid = false;
+        r.s.distrusted = n == 3;
+        for (int k = 0; k < 28 + 127 - 100 * (n == 2); k++)
+            ff_stop_step(&r.c, BODY, &r.s, &r.in);
+        assert_int_equal(r.s.done, n == 3);
+        r.in.force_valid = true;
+        ff_stop_step(&r.c, BODY, &r.s, &r.in);
+        assert_int_equal(r.s.goes, n == 0 || n == 2);
+        assert_int_equal(r.s.done, n == 1 || n == 3);
+        if (r.s.done)
+            assert_int_equal(r.s.why, n == 1 ? FF_STOP_FREE : FF_STOP_NO_FORCE);
     }
     stopping r = begin(); /* less than a newton per metre is a stiffness, too: the retreat is 5 mm */
     r.c.stiffness[BODY] = 0.5;
@@ -155,7 +171,7 @@ static void test_retreat_ends_by_the_force(void **state) {
         double force;
         bool valid, goes;
     } next[] = {{10.0, true, true}, {11.99, true, true}, {12.01, true, false},
-                {1.0, true, false}, {1.01, true, true},  {10.0, false, false}};
+                {1.0, true, false}, {1.01, true, true},  {10.0, false, true}};
     for (int n = 0; n < 6; n++) {
         stopping r = begin();
         r.in.force = ff_vec3_make(10, 0, 0);
@@ -180,19 +196,51 @@ static void test_retreat_ends_by_the_force(void **state) {
         cycles_until_done(&r);
         assert_int_equal(r.s.why, FF_STOP_RETREATED);
     }
-    /* a sample is lost: at rest it still pushes, and the rest of the path is made, from where it stands */
+    /* five records are lost, and it continues; at the sixth it stands. At rest it still pushes, and the rest
+     * of the path is made, from where it stands */
     stopping r = begin();
     r.in.force = ff_vec3_make(10, 0, 0);
     for (int k = 0; k < 28; k++)
         ff_stop_step(&r.c, BODY, &r.s, &r.in);
-    r.in.at = r.in.measured = r.s.target.T;
     r.in.force_valid = false;
-    ff_stop_step(&r.c, BODY, &r.s, &r.in);
-    assert_false(r.s.goes);
+    for (int k = 0; k < 6; k++) {
+        r.in.at = r.in.measured = r.s.target.T;
+        ff_stop_step(&r.c, BODY, &r.s, &r.in);
+        assert_int_equal(r.s.goes, k < 5);
+    }
     r.in.force_valid = true;
     cycles_until_done(&r);
     assert_int_equal(r.s.why, FF_STOP_STILL_PUSHED);
     assert_near(r.in.at.p.x, MOST, 1e-12);
+}
+
+/* A retreat that is interrupted again and again, or too slow, ends two seconds after it began, where it is.
+ */
+static void test_retreat_ends_by_its_time(void **state) {
+    (void)state;
+    for (int slow = 0; slow < 2; slow++) {
+        stopping r = begin();
+        r.in.force = ff_vec3_make(10, 0, 0);
+        if (slow) /* 5 mm take five seconds */
+            r.c.limits[BODY].velocity = 0.001;
+        int begun = 0, last = 0, n = 0;
+        for (; !r.s.done && n < 100000; n++) {
+            r.in.force_valid =
+                slow || n % 60 < 2; /* it continues for seven cycles, and stands for half a second */
+            ff_stop_step(&r.c, BODY, &r.s, &r.in);
+            begun = r.s.retreats && !begun ? n : begun;
+            r.in.rests = !r.s.goes;
+            if (r.s.goes) {
+                r.in.at = r.in.measured = r.s.target.T;
+                last = n;
+            }
+        }
+        assert_int_equal(r.s.why, FF_STOP_STILL_PUSHED);
+        if (!(last - begun <= 512 && last - begun > (slow ? 510 : 400)))
+            fail_msg("%d: from %d to %d", slow, begun, last);
+        assert_true(n - begun <= 512 + 28 + 60);
+        assert_true(r.in.at.p.x > 0.0 && r.in.at.p.x <= (slow ? 0.0021 : MOST + 1e-12));
+    }
 }
 
 /* It begins and ends with four fifths of the stop's acceleration, and no step of its velocity, the last one
@@ -280,6 +328,7 @@ static void test_retreat_of_a_robot_that_brakes_keeps_its_distance(void **state)
     (void)state;
     ff_rng rng;
     ff_rng_seed(&rng, test_seed(), 3);
+    int slow = 0;
     for (int n = 0; n < test_count(100, 3000); n++) {
         stopping r = begin();
         ff_output_config o;
@@ -317,9 +366,12 @@ static void test_retreat_of_a_robot_that_brakes_keeps_its_distance(void **state)
         assert_true(r.s.done && r.s.retreats);
         const bool through = n % 3 && n % 4 != 2;
         const double allowed = through ? far + 1e-9 : far + 2.0 * 0.010 * CYCLE;
-        if (!(most <= allowed) || !(most > far - (through ? 2e-8 : 1e-4)))
+        const bool in_time = r.s.retreated <= 2.0; /* else it ends where it is */
+        slow += !in_time;
+        if (!(most <= allowed) || (in_time && !(most > far - (through ? 2e-8 : 1e-4))))
             fail_msg("%d: %g m of %g with %g m/s2, %g m/s3", n, most, far, A, J);
     }
+    assert_true(slow < test_count(60, 1800));
 }
 
 int main(void) {
@@ -328,6 +380,7 @@ int main(void) {
         cmocka_unit_test(test_stop_decides_by_what_is_known),
         cmocka_unit_test(test_retreat_step_by_step),
         cmocka_unit_test(test_retreat_ends_by_the_force),
+        cmocka_unit_test(test_retreat_ends_by_its_time),
         cmocka_unit_test(test_retreat_begins_and_ends_slowly),
         cmocka_unit_test(test_retreat_is_no_faster_than_the_limits),
         cmocka_unit_test(test_retreat_stays_in_the_box),

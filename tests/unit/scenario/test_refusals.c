@@ -57,6 +57,8 @@ static const char *const *wrong_kinds(ff_type type) {
     case FF_TYPE_BODY:
         return word;
     case FF_TYPE_VEC3:
+    case FF_TYPE_ABC_DEG:
+    case FF_TYPE_RPY:
         return three;
     case FF_TYPE_DIRECTION:
         return direction;
@@ -83,6 +85,8 @@ static const char *const *wrong_kinds(ff_type type) {
     case FF_TYPE_FAULTS:
     case FF_TYPE_DRIVES:
         return list;
+    case FF_TYPE_ROBOT_ARM:
+        return word;
     case FF_TYPE_ARM_MODEL:
     case FF_TYPE_CHAIN_MODEL:
     case FF_TYPE_MESH:
@@ -92,6 +96,7 @@ static const char *const *wrong_kinds(ff_type type) {
     case FF_TYPE_POINTS:
     case FF_TYPE_SATELLITES:
     case FF_TYPE_JOINTS:
+    case FF_TYPE_SITE:
         break;
     }
     return none;
@@ -245,7 +250,7 @@ static const struct {
     const char *said;
 } together[] = {
     {"wall", {"contacts.0={name: g, kind: grasp, body: body, against: x}"}, 0, "against: no satellite is named 'x', allowed: body"},
-    {"deos-client", {"contacts.front.opens=3"}, 0, "key 'opens' does not belong to contact kind 'wall', allowed: name, kind, body, point, at, normal, stiffness, damping, satellite, damping_depth, friction"},
+    {"deos-client", {"contacts.front.opens=3"}, 0, "key 'opens' does not belong to contact kind 'wall', allowed: name, kind, body, point, at, normal, source, stiffness, damping, satellite, damping_depth, friction"},
     {"envisat-capture", {"satellites.third={mass: 1, inertia: [1, 1, 1]}"}, IN_FILE, "14:3: a scenario with an arm has 3 satellites, allowed: the servicer and one client without an arm"},
     {"envisat-capture", {"contacts.1={kind: wall, body: client, at: [0, 0, 9], normal: [0, 0, -1], stiffness: 1}"}, IN_FILE, "55:3: contacts of a scenario with an arm, allowed: one grasp and any pairs, whose body is 'servicer'"},
     {"envisat-capture", {"contacts.1={kind: grasp, body: servicer, against: client, at: [0, 0, 9], closes: 1, stiffness: 1, rotation_stiffness: 1}"}, IN_FILE, "55:3: contacts of a scenario with an arm, allowed: one grasp and any pairs, whose body is 'servicer'"},
@@ -346,7 +351,7 @@ static const struct {
     {"deos-client", {"name.x=1"}, 0, "'name' is a plain value and has no 'x', allowed: a path to a key"},
     {"deos-client", {"satellites..mass=1"}, 0, "an empty name in the path, allowed: names separated by single dots"},
     {"deos-client", {"=1"}, 0, "no path, allowed: path=value, e.g. contacts.front.damping=3"},
-    {"deos-client", {"x"}, 0, "no path, allowed: path=value, e.g. contacts.front.damping=3"},
+    {"deos-client", {"x"}, 0, "no value, allowed: path=value, e.g. contacts.front.damping=3"},
     {"deos-client", {"x="}, 0, "no value, allowed: path=value, e.g. contacts.front.damping=3"},
     {"deos-client", {"time=!tag 3"}, 0, "a tag '!tag', allowed: plain values"},
     {"deos-client", {"time=!tag {a: 1}"}, 0, "a tag '!tag', allowed: plain values"},
@@ -358,7 +363,7 @@ static const struct {
     {"deos-client", {"method=[a]"}, 0, "method must be a word, not a list, allowed: ideal, direct, tdpa, damping, impact, fused"},
     {"deos-client", {"tdpa={reading: 3}"}, 0, "unknown reading '3', allowed: default, printed"},
     {"deos-client", {"tdpa={no: 3}"}, 0, "unknown key 'no' in tdpa, allowed: reading, observer, velocity, reset, law, pair, threshold, torque_threshold"},
-    {"deos-client", {"fused={noise: -1}"}, 0, "unknown key 'noise' in fused, allowed: delay, tracking, force_noise, torque_noise, skew, stiffness, look_back, sensor_lag, zero"},
+    {"deos-client", {"fused={noise: -1}"}, 0, "unknown key 'noise' in fused, allowed: delay, tracking, force_noise, torque_noise, skew, stiffness, look_back, sensor_lag, zero, pose_noise, velocity_noise"},
     {"deos-client", {"satellites.client.mesh={file: /nowhere.stl}"}, 0, "mesh '/nowhere.stl': No such file or directory, allowed: an STL or OBJ file of at most 20000 triangles, from the scenario's folder"},
     {"deos-client", {"satellites.client.mesh={file: [1]}"}, 0, "file must be text, not a list, allowed: 1 to 127 bytes"},
     {"envisat-capture", {"nominal={kind: satellite, of: client}"}, 0, "nominal kind 'satellite' does not go with an arm, allowed: free, prescribed"},
@@ -368,7 +373,7 @@ static const struct {
     {"deos-client", {"frame=relative", "relative.form=integrated", "nominal={kind: satellite, of: client}"}, 1, "form 'integrated' does not go with nominal kind 'satellite', allowed: free, prescribed"},
     {"deos-client", {"satellites.client.points={a: [1, 2, 3], a1: [1, 2, 3], a2: [1, 2, 3], a3: [1, 2, 3], a4: [1, 2, 3], a5: [1, 2, 3], a6: [1, 2, 3], a7: [1, 2, 3], a8: [1, 2, 3], a9: [1, 2, 3], b1: [1, 2, 3], b2: [1, 2, 3], b3: [1, 2, 3], b4: [1, 2, 3], b5: [1, 2, 3], b6: [1, 2, 3], b7: [1, 2, 3]}"}, SHORTENED, "--set satellites.client.points={a: [1, 2, 3], a1: [1, 2, 3], a2: [...: more than 15 points, allowed: fewer"},
     {"deos-client", {"satellites={a: {mass: 1, inertia: [1, 1, 1]}, b: {mass: 1, inertia: [1, 1, 1]}, c: {mass: 1, inertia: [1, 1, 1]}, d: {mass: 1, inertia: [1, 1, 1]}, e: {mass: 1, inertia: [1, 1, 1]}}"}, 0, "5 satellites, allowed: 1 to 4"},
-    {"deos-client", {"facility.faults=[{kind: no}]"}, 0, "unknown kind 'no', allowed: rob-lost, rob-late, rob-repeated, rob-reordered, rob-corrupt, rob-cut, rob-nan, rob-empty, rob-long, rob-incomplete, ipoc-jump, robot-silent, robot-stuck, robot-jump, robot-slow, robot-clipped, robot-aborts, answer-lost, answer-late, ft-lost, ft-repeated, ft-reordered, ft-corrupt, ft-silent, ft-frozen, ft-stuck, ft-saturated, ft-broken, ft-drift, ft-spike, ft-offset, ft-restart, stranger, jitter, clock-step, ft-flood, second-client, loop-interrupted, loop-terminated, loop-killed, loop-stalled, disk-full, facility-killed, clock-drift, ft-clock-drift, ft-swapped, ft-mirrored, ft-turned, ft-deaf, robot-later, robot-aside, arm-elsewhere, tool-off, wall-harder, robot-restarts, ft-fast, krc-mode, krc-drives, krc-estop, krc-override, krc-program, krc-lost"},
+    {"deos-client", {"facility.faults=[{kind: no}]"}, 0, "unknown kind 'no', allowed: rob-lost, rob-late, rob-repeated, rob-reordered, rob-corrupt, rob-cut, rob-nan, rob-empty, rob-long, rob-incomplete, ipoc-jump, robot-silent, robot-stuck, robot-jump, robot-slow, robot-clipped, robot-aborts, answer-lost, answer-late, ft-lost, ft-repeated, ft-reordered, ft-corrupt, ft-silent, ft-frozen, ft-stuck, ft-saturated, ft-broken, ft-drift, ft-spike, ft-offset, ft-restart, stranger, jitter, clock-step, ft-flood, second-client, loop-interrupted, loop-terminated, loop-killed, loop-stalled, disk-full, facility-killed, clock-drift, ft-clock-drift, ft-swapped, ft-mirrored, ft-turned, ft-deaf, robot-later, robot-aside, arm-elsewhere, tool-off, wall-harder, robot-restarts, ft-fast, krc-mode, krc-drives, krc-estop, krc-override, krc-program, krc-lost, protective-stop"},
     {"deos-client", {"loads.0={body: client, kind: sin, force: [6, 0, 0], from: 9, to: 5}"}, 0, "unknown kind 'sin' (did you mean 'sin2'?), allowed: pulse, halfsine, sin2"},
     {"deos-client", {"loads.0={body: client, kind: pulse, from: 5, to: 9}"}, 0, "load 1 is empty, allowed: force [N], torque [N m] or both"},
     {"deos-client", {"contacts.0={body: client}"}, 0, "contact 1 lacks the key 'kind', allowed: word"},

@@ -108,7 +108,7 @@ static void test_devices_are_kinds_with_their_keys(void **state) {
         assert_string_equal(robot ? ff_robot_name(kind) : ff_sensor_name(kind), device->name);
         assert_string_equal(robot ? b->robot.address : b->sensor.address, "127.0.0.1");
         const ff_device_settings usual = robot ? b->robot.device : b->sensor.device;
-        assert_int_equal(usual.port, device->port);
+        assert_int_equal(usual.port, device->settings ? device->port : 0); /* none: the robot's */
         for (unsigned k = 0; k < device->settings; k++) { /* the default, written out, changes nothing */
             const ff_setting *setting = &device->setting[k];
             snprintf(set, sizeof set, "satellites.b.%s={kind: %s, %s: %s}", part, device->name, setting->name,
@@ -476,7 +476,7 @@ static void test_words_stand_in_the_order_of_their_enums(void **state) {
     }
     static const char *const sensor[] = {"ideal", "noisy", "ati-rdt"};
     static const char *const robot[] = {"ideal",  "delay",  "lag, frequency: 1", "limited", "joints",
-                                        "wrench", "mujoco", "kuka-rsi"};
+                                        "wrench", "mujoco", "kuka-rsi",          "ur-rtde"};
     static const char *const load[] = {"pulse", "halfsine", "sin2"};
     for (int i = 0; i < 8; i++) {
         char set[128];
@@ -545,7 +545,7 @@ static void test_set_errors_name_the_set(void **state) {
     set_bad(contract, "contacts.2.damping=3",
             "no item '2' in contacts, allowed: front, or an index from 0 to 1");
     set_bad(contract, "time.cycle.x=3", "'cycle' is a plain value and has no 'x', allowed: a path to a key");
-    set_bad(contract, "damping", "no path, allowed: path=value, e.g. contacts.front.damping=3");
+    set_bad(contract, "damping", "no value, allowed: path=value, e.g. contacts.front.damping=3");
     set_bad(contract, "=3", "no path, allowed: path=value, e.g. contacts.front.damping=3");
     set_bad(contract, "time..cycle=3", "an empty name in the path, allowed: names separated by single dots");
     set_bad(contract, "time.cycle=", "no value, allowed: path=value, e.g. contacts.front.damping=3");
@@ -557,7 +557,8 @@ static void test_set_errors_name_the_set(void **state) {
             "mass must be a number, not '1000kg', allowed: a finite number > 0 [kg]");
     set_bad(contract, "satellites.client.mass=-1", "mass is -1, allowed: > 0 [kg]");
     set_bad(minimal, "satellites.b.robot.delay=0.01",
-            "key 'delay' does not belong to robot kind 'ideal', allowed: kind, base, tool, rail");
+            "key 'delay' does not belong to robot kind 'ideal', allowed: kind, pose_noise, velocity_noise, "
+            "base, tool, rail");
     set_bad(
         minimal, "satellites.c.mass=1",
         "satellites.c lacks the key 'inertia', allowed: [xx, yy, zz] or [xx, yy, zz, xy, xz, yz] [kg m2]");
@@ -653,14 +654,14 @@ static void test_keys_are_strict(void **state) {
                "F:2:7: time lacks the key 'cycle', allowed: number [s]");
     expect_bad(with(contract, "{kind: delay, delay: 0.040}", "{kind: delay, frequency: 8}"),
                "F:15:26: key 'frequency' does not belong to robot kind 'delay', allowed: kind, delay, "
-               "jitter, lost, base, "
+               "jitter, lost, pose_noise, velocity_noise, base, "
                "tool, rail");
     expect_bad(with(contract, "{kind: delay, delay: 0.040}", "{kind: lag}"),
                "F:15:12: satellites.client.robot lacks the key 'frequency', allowed: number [Hz]");
     expect_bad(with(contract, "{kind: delay, delay: 0.040}", "{kind: delayed}"),
                "F:15:19: unknown kind 'delayed' (did you mean 'delay'?), allowed: ideal, delay, lag, "
                "limited, joints, "
-               "wrench, mujoco, kuka-rsi");
+               "wrench, mujoco, kuka-rsi, ur-rtde");
     expect_bad(with(contract, "{kind: delay, delay: 0.040}", "delay"),
                "F:15:12: satellites.client.robot must be a map, not a plain value, allowed: keys with "
                "values, or {}");
@@ -670,7 +671,7 @@ static void test_keys_are_strict(void **state) {
     expect_bad(with(contract, "kind: wall", "kind: wall, half_angle: 1"),
                "F:18:31: key 'half_angle' does not belong to contact kind 'wall', allowed: name, kind, body, "
                "point, at, "
-               "normal, stiffness, damping, satellite, damping_depth, friction");
+               "normal, source, stiffness, damping, satellite, damping_depth, friction");
     expect_bad(
         with(contract, "method: tdpa", "method: {a: 1}"),
         "F:3:9: method must be a word, not a map, allowed: ideal, direct, tdpa, damping, impact, fused");

@@ -32,7 +32,7 @@ static char *slurp(const char *path, size_t *length) {
 }
 
 static ff_status parse(const char *text) {
-    return ff_urdf_parse("F.urdf", text, strlen(text), &urdf, message, sizeof message);
+    return ff_urdf_parse("F.urdf", text, strlen(text), false, &urdf, message, sizeof message);
 }
 
 static void expect_bad(const char *text, const char *said) {
@@ -237,12 +237,12 @@ static void test_bad_documents(void **state) {
     char *large = malloc(FF_URDF_BYTES + 1);
     assert_non_null(large);
     memset(large, ' ', FF_URDF_BYTES + 1);
-    assert_int_equal(ff_urdf_parse("F.urdf", large, FF_URDF_BYTES + 1, &urdf, message, sizeof message),
+    assert_int_equal(ff_urdf_parse("F.urdf", large, FF_URDF_BYTES + 1, false, &urdf, message, sizeof message),
                      FF_ERR_FORMAT);
     assert_string_equal(message, "F.urdf:1: the file has 4194305 bytes, allowed: at most 4 MB");
-    assert_int_equal(ff_urdf_parse("F.urdf", large, FF_URDF_BYTES + 1, &urdf, NULL, 0), FF_ERR_FORMAT);
+    assert_int_equal(ff_urdf_parse("F.urdf", large, FF_URDF_BYTES + 1, false, &urdf, NULL, 0), FF_ERR_FORMAT);
     free(large);
-    assert_int_equal(ff_urdf_load(NULL, "/tmp", &urdf, message, sizeof message), FF_ERR_IO);
+    assert_int_equal(ff_urdf_load(NULL, "/tmp", false, &urdf, message, sizeof message), FF_ERR_IO);
     assert_string_equal(message, "not a regular file");
 }
 
@@ -413,8 +413,8 @@ static void test_every_attribute_is_checked(void **state) {
             fail_msg("said    '%s'\nexpected '%s'", message, row[i].said);
     }
     /* nobody to tell, and a line cut off by its buffer */
-    assert_int_equal(ff_urdf_parse("F.urdf", "<", 1, &urdf, NULL, 0), FF_ERR_FORMAT);
-    assert_int_equal(ff_urdf_parse("F.urdf", "<sdf/>", 6, &urdf, message, 8), FF_ERR_FORMAT);
+    assert_int_equal(ff_urdf_parse("F.urdf", "<", 1, false, &urdf, NULL, 0), FF_ERR_FORMAT);
+    assert_int_equal(ff_urdf_parse("F.urdf", "<sdf/>", 6, false, &urdf, message, 8), FF_ERR_FORMAT);
     assert_string_equal(message, "F.urdf:");
     /* a continuous joint's positions are read and not used */
     assert_int_equal(
@@ -604,8 +604,104 @@ static int remove_folder(void **state) {
     return rmdir(folder);
 }
 
+/* ------------------------------------------------------------------------------------------ a robot's arm --
+ */
+
+#define TURN(n, from, to, xyz, axis) \
+    JOINT("j" n, "revolute", from, to, "<origin xyz='" xyz "'/><axis xyz='" axis "'/>" LIMIT)
+#define LINKS                                                                                        \
+    FOOT "<link name='base'/><link name='a'/><link name='b'/><link name='c'/><link name='d'/><link " \
+         "name='e'/>\n<link name='f'/><link name='tool0'/><link name='finger'/>\n"
+#define FIVE                                   \
+    TURN("1", "foot", "a", "0 0 0.5", "0 0 1") \
+    TURN("2", "a", "b", "0.1 0 0", "0 1 0")    \
+    TURN("3", "b", "c", "0 0 0.6", "0 1 0")    \
+    TURN("4", "c", "d", "0.5 0 0", "1 0 0") TURN("5", "d", "e", "0 0 0", "0 1 0")
+#define ENDS                                                                                       \
+    JOINT("flange", "fixed", "f", "tool0", "<origin xyz='0.1 0 0' rpy='0 1.5707963267948966 0'/>") \
+    JOINT("root", "fixed", "foot", "base", "<origin xyz='0 0 0.1' rpy='0 0 3.141592653589793'/>")
+#define GRIP JOINT("grip", "prismatic", "f", "finger", "<axis xyz='0 1 0'/>" LIMIT)
+#define ARM6 FIVE TURN("6", "e", "f", "0 0 0", "1 0 0") ENDS GRIP
+
+static ff_status read_arm(const char *text, const char *base, const char *tip, ff_arm_config *arm) {
+    if (ff_urdf_parse("F.urdf", text, strlen(text), true, &urdf, message, sizeof message) != FF_OK)
+        fail_msg("%s", message);
+    return ff_urdf_arm("F.urdf", &urdf, base, tip, arm, message, sizeof message);
+}
+
+static void test_a_robot_s_arm_is_read_between_two_links(void **state) {
+    (void)state;
+    ff_arm_config arm;
+    ff_arm_model own;
+    const ff_arm_joints zero = {.rail = 0};
+    /* no masses, a gripper on another branch: frames and limits are all that counts */
+    assert_int_equal(read_arm(ROBOT(LINKS ARM6), "", "tool0", &arm), FF_OK);
+    assert_int_equal(arm.axes, 6);
+    assert_int_equal(ff_arm_create(&arm, &own), FF_OK);
+    assert_int_equal(own.form, FF_ARM_ELBOW);
+    ff_pose T = ff_arm_forward(&own, &zero);
+    assert_near(T.p.x, 0.7, 1e-15);
+    assert_near(T.p.z, 1.1, 1e-15);
+    assert_near(arm.lower[3], -1, 0);
+    assert_near(arm.upper[5], 2, 0);
+    assert_near(arm.speed[0], 4, 0);
+    assert_near(arm.ready[0], 0.5, 0);
+    /* seen from the controller's base: half a turn about z, 0.1 m up */
+    assert_int_equal(read_arm(ROBOT(LINKS ARM6), "base", "tool0", &arm), FF_OK);
+    assert_int_equal(ff_arm_create(&arm, &own), FF_OK);
+    T = ff_arm_forward(&own, &zero);
+    assert_near(T.p.x, -0.7, 1e-15);
+    assert_near(T.p.z, 1.0, 1e-15);
+}
+
+static void expect_no_arm(const char *text, const char *base, const char *tip, const char *said) {
+    ff_arm_config arm;
+    assert_int_equal(read_arm(text, base, tip, &arm), FF_ERR_FORMAT);
+    if (strcmp(message, said) != 0)
+        fail_msg("said    '%s'\nexpected '%s'", message, said);
+}
+
+static void test_what_is_not_an_arm_is_refused(void **state) {
+    (void)state;
+    expect_no_arm(ROBOT(LINKS ARM6), "", "tool1",
+                  "F.urdf:2: the model has no link 'tool1', allowed: one of its links");
+    expect_no_arm(ROBOT(LINKS ARM6), "world", "tool0",
+                  "F.urdf:2: the model has no link 'world', allowed: one of its links");
+    expect_no_arm(ROBOT(LINKS ARM6), "b", "tool0",
+                  "F.urdf:6: the base 'b' hangs on the moving joint 'j2', allowed: a link that stands still");
+    expect_no_arm(ROBOT(LINKS ARM6), "", "e",
+                  "F.urdf:2: 5 joints move between 'foot' and 'e', allowed: 6 or 7");
+    expect_no_arm(ROBOT(LINKS ARM6), "", "foot",
+                  "F.urdf:2: 0 joints move between 'foot' and 'foot', allowed: 6 or 7");
+    expect_no_arm(
+        ROBOT(LINKS FIVE JOINT("j6", "continuous", "e", "f", "<axis xyz='1 0 0'/>") ENDS GRIP), "", "tool0",
+        "F.urdf:10: joint 'j6' has no limits, allowed in a robot's arm: type revolute with <limit lower "
+        "upper effort velocity>");
+    expect_no_arm(ROBOT(LINKS FIVE JOINT("j6", "prismatic", "e", "f", "<axis xyz='1 0 0'/>" LIMIT) ENDS GRIP),
+                  "", "tool0", "F.urdf:10: joint 'j6' is prismatic, allowed in a robot's arm: revolute");
+    expect_no_arm(ROBOT(LINKS FIVE JOINT(
+                      "j6", "revolute", "e", "f",
+                      "<axis xyz='1 0 0'/><limit lower='1' upper='1' effort='0' velocity='1'/>") ENDS GRIP),
+                  "", "tool0", "F.urdf:10: joint 'j6' cannot move: lower and upper are both 1");
+    /* a joint without limits, a mimic: by the file's own reader */
+    expect_bad(
+        ROBOT(LINKS FIVE JOINT("j6", "revolute", "e", "f", "<axis xyz='1 0 0'/>") ENDS GRIP),
+        "F.urdf:10: joint 'j6' lacks <limit lower upper effort velocity>, allowed without: type continuous, "
+        "fixed");
+    expect_bad(
+        ROBOT(LINKS FIVE JOINT("j6", "revolute", "e", "f", "<mimic joint='j5'/>" LIMIT) ENDS GRIP),
+        "F.urdf:10: joint 'j6' mimics another one, which is not supported, allowed: joints that move freely, "
+        "or fixed");
+    /* with masses asked for, an effort of nothing is refused as before */
+    expect_bad(ROBOT(FOOT BODY("a", "1") JOINT("j", "revolute", "foot", "a",
+                                               "<limit lower='-1' upper='1' effort='0' velocity='1'/>")),
+               "F.urdf:4: joint 'j' has effort 0 and velocity 1, allowed: both > 0");
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_robot_s_arm_is_read_between_two_links),
+        cmocka_unit_test(test_what_is_not_an_arm_is_refused),
         cmocka_unit_test(test_servicer_arm_is_the_table_of_the_scenario),
         cmocka_unit_test(test_joints_and_inertias_are_read_as_the_format_means_them),
         cmocka_unit_test(test_numbers_do_not_depend_on_the_locale),

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -47,6 +48,25 @@ static int files(void) {
     EXPECT(ff_file_read_own(in_folder("outside.yaml"), 1 << 20, &text, &length, NULL, 0) == FF_OK);
     free(text); /* a manifest of ours, which no scenario names */
     return 0;
+}
+
+/* While a name leads inside and out by turns: what is read is always what lies inside. */
+static int swapped(void) {
+    EXPECT(ff_sandbox_enter(in_folder("in/s.yaml"), message, sizeof message) == FF_OK);
+    for (int i = 0, found = 0; i < test_count(20000, 200000) || !found; i++)
+        if (ff_file_read(in_folder("in/swap.yaml"), 1 << 20, &text, &length, NULL, 0) == FF_OK) {
+            EXPECT(strcmp(text, "name: s\n") == 0);
+            free(text);
+            found = 1;
+        }
+    return 0;
+}
+
+static void swap_forever(void) {
+    for (int i = 0;; i++)
+        if (symlink(i % 2 ? "s.yaml" : "../outside.yaml", in_folder("in/next")) != 0 ||
+            rename(in_folder("in/next"), in_folder("in/swap.yaml")) != 0)
+            _exit(1);
 }
 
 static void *nothing(void *self) {
@@ -124,6 +144,14 @@ static void test_files_outside_are_not_read(void **state) {
     put_file("inside.yaml", "name: i\n");
     assert_int_equal(symlink("../outside.yaml", in_folder("in/link.yaml")), 0);
     assert_int_equal(in_a_process(files), 0);
+    const pid_t swaps = fork();
+    assert_true(swaps >= 0);
+    if (swaps == 0)
+        swap_forever();
+    const int status = in_a_process(swapped);
+    kill(swaps, SIGKILL);
+    waitpid(swaps, NULL, 0);
+    assert_int_equal(status, 0);
     assert_int_equal(ff_sandbox_enter("/nowhere/at/all.yaml", message, sizeof message), FF_ERR_IO);
     assert_non_null(strstr(message, "/nowhere/at/: No such file"));
 }

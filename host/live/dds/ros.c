@@ -1,0 +1,251 @@
+/* The module ros: topics and services of live/ros.h on the wire by Cyclone DDS, as ROS 2 names and knows
+ * them, in a thread of its own. Cyclone's threads keep off the loop's processor, as this one does. */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "live/dds/bytes.h"
+#include "live/ros.h"
+#include "record/cdr.h"
+#include "text/module.h"
+
+enum {
+    PERIOD = 4000000, /* [ns] between two looks at rows and requests: each row is sent, four at 1 kHz */
+    SERVICES = FF_LIVE_VERBS + 8,
+    GID = 24, /* [bytes] of an entity's name in ros_discovery_info, as Humble has it */
+    LOG_TEXT = 128,
+    DOMAINS = 232 /* the last that has ports */
+};
+
+typedef struct channel {
+    dds_entity_t writer; /* 0: none */
+    const struct ddsi_sertype *type;
+} channel;
+
+typedef struct node {
+    ff_live *live;
+    ff_ros_wire wire;
+    dds_entity_t domain, participant;
+    channel topic[FF_TOPICS_MAX];
+    int services;
+    dds_entity_t reader[SERVICES];
+    channel reply[SERVICES];
+    channel graph; /* ros_discovery_info: who the node is */
+    int hearing;   /* the service whose requests are taken */
+    pthread_t thread;
+    bool running;
+    atomic_bool stop;
+    cpu_set_t before;
+} node;
+
+static void publish(void *self, int topic, const void *bytes, size_t size) {
+    const node *n = self;
+    if (n->topic[topic].writer > 0)
+        ff_bytes_write(n->topic[topic].writer, n->topic[topic].type, bytes, size);
+}
+
+static void reply(void *self, int service, const void *bytes, size_t size) {
+    const node *n = self;
+    ff_bytes_write(n->reply[service].writer, n->reply[service].type, bytes, size);
+}
+
+static void hear(void *self, const void *bytes, size_t size) {
+    node *n = self;
+    n->live->room.ros->request(n->live->ros, n->hearing, bytes, size);
+}
+
+/* ------------------------------------------------------------------------------------------ entities -- */
+
+static dds_qos_t *quality(ff_ros_quality kind, int depth) {
+    dds_qos_t *q = dds_create_qos();
+    dds_qset_reliability(q, kind == FF_ROS_SENSOR ? DDS_RELIABILITY_BEST_EFFORT : DDS_RELIABILITY_RELIABLE,
+                         0); /* a reader that stands still is not waited for */
+    dds_qset_history(q, DDS_HISTORY_KEEP_LAST, depth);
+    dds_qset_writer_data_lifecycle(q, false);
+    if (kind == FF_ROS_LATCHED) {
+        dds_qset_durability(q, DDS_DURABILITY_TRANSIENT_LOCAL);
+        dds_qset_durability_service(q, 0, DDS_HISTORY_KEEP_LAST, depth, DDS_LENGTH_UNLIMITED,
+                                    DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED);
+    }
+    return q;
+}
+
+static bool open_writer(const node *n, const char *name, const char *type, ff_ros_quality kind, int depth,
+                        channel *out) {
+    const dds_entity_t topic = ff_bytes_topic(n->participant, name, type, &out->type);
+    dds_qos_t *q = quality(kind, depth);
+    out->writer = topic < 0 ? topic : dds_create_writer(n->participant, topic, q, NULL);
+    dds_delete_qos(q);
+    return out->writer > 0;
+}
+
+static bool open_reader(const node *n, const char *name, const char *type, dds_entity_t *reader) {
+    const struct ddsi_sertype *used;
+    const dds_entity_t topic = ff_bytes_topic(n->participant, name, type, &used);
+    dds_qos_t *q = quality(FF_ROS_RELIABLE, 10);
+    *reader = topic < 0 ? topic : dds_create_reader(n->participant, topic, q, NULL);
+    dds_delete_qos(q);
+    return *reader > 0;
+}
+
+static bool open_entities(node *n) {
+    const ff_ros_side *side = n->live->room.ros;
+    const ff_ros *ros = n->live->ros;
+    bool good = true;
+    for (int i = 0; i < side->topics(ros) && good; i++) {
+        ff_ros_topic t;
+        side->topic(ros, i, &t);
+        good = !t.offered || open_writer(n, t.name, t.type, t.quality, t.depth, &n->topic[i]);
+    }
+    n->services = side->services(ros);
+    for (int i = 0; i < n->services && good; i++) {
+        ff_ros_service s;
+        side->service(ros, i, &s);
+        good = open_reader(n, s.request, s.request_type, &n->reader[i]) &&
+               open_writer(n, s.reply, s.reply_type, FF_ROS_RELIABLE, 10, &n->reply[i]);
+    }
+    return good && open_writer(n, "ros_discovery_info", "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_",
+                               FF_ROS_LATCHED, 1, &n->graph);
+}
+
+static void put_gid(ff_cdr *c, dds_entity_t entity) {
+    dds_guid_t guid = {{0}};
+    uint8_t gid[GID] = {0};
+    dds_get_guid(entity, &guid);
+    memcpy(gid, guid.v, sizeof guid.v);
+    ff_cdr_put_raw(c, gid, sizeof gid);
+}
+
+/* rmw_dds_common/ParticipantEntitiesInfo: `ros2 node list` shows /freefloat, and whose its topics are. */
+static void introduce(node *n) {
+    static uint8_t bytes[64 + GID * (FF_TOPICS_MAX + 2 * SERVICES)];
+    ff_cdr c = ff_cdr_begin(bytes, sizeof bytes);
+    size_t used;
+    uint64_t writers = 0;
+    put_gid(&c, n->participant);
+    ff_cdr_put_number(&c, 1, 4);
+    ff_cdr_put_string(&c, "/");
+    ff_cdr_put_string(&c, "freefloat");
+    ff_cdr_put_number(&c, (uint64_t)n->services, 4);
+    for (int i = 0; i < n->services; i++)
+        put_gid(&c, n->reader[i]);
+    for (int i = 0; i < FF_TOPICS_MAX; i++)
+        writers += n->topic[i].writer > 0;
+    ff_cdr_put_number(&c, writers + (uint64_t)n->services, 4);
+    for (int i = 0; i < FF_TOPICS_MAX; i++)
+        if (n->topic[i].writer > 0)
+            put_gid(&c, n->topic[i].writer);
+    for (int i = 0; i < n->services; i++)
+        put_gid(&c, n->reply[i].writer);
+    if (ff_cdr_finish(&c, &used) == FF_OK)
+        ff_bytes_write(n->graph.writer, n->graph.type, bytes, used);
+}
+
+/* -------------------------------------------------------------------------------------------- thread -- */
+
+static void *serve(void *self) {
+    node *n = self;
+    const ff_ros_side *side = n->live->room.ros;
+    pthread_setname_np(pthread_self(), "ros");
+    n->live->room.stand_aside(n->live->loop_cpu - 1, NULL);
+    int64_t due = n->live->room.now();
+    for (bool last = false; !last;) {
+        last = atomic_load(&n->stop);
+        for (n->hearing = 0; n->hearing < n->services; n->hearing++)
+            ff_bytes_take(n->reader[n->hearing], hear, n);
+        side->tick(n->live->ros);
+        due += PERIOD;
+        const int64_t now = n->live->room.now();
+        due = due > now ? due : now;
+        const struct timespec until = {due / 1000000000, due % 1000000000};
+        clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+    }
+    return NULL;
+}
+
+/* On loopback no multicast: who looks for us there asks each participant. What the environment says of
+ * Cyclone (CYCLONEDDS_URI: DDS Security, interfaces, buffers) comes after ours and wins. */
+static dds_entity_t open_domain(const ff_live *live) {
+    const char *more = getenv("CYCLONEDDS_URI");
+    char text[4096];
+    const int used = snprintf(
+        text, sizeof text,
+        "<Domain><General><Interfaces><NetworkInterface address=\"%s\"/></Interfaces>%s</General>"
+        "<Discovery><ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>32</"
+        "MaxAutoParticipantIndex>%s"
+        "</Discovery><Internal><Watermarks><WhcHigh>16 "
+        "MB</WhcHigh></Watermarks></Internal><Tracing><Verbosity>none</Verbosity></Tracing></Domain>%s%s",
+        live->host, live->loopback ? "<AllowMulticast>false</AllowMulticast>" : "",
+        live->loopback ? "<Peers><Peer address=\"127.0.0.1\"/></Peers>" : "", more && *more ? "," : "",
+        more ? more : "");
+    return used < (int)sizeof text ? dds_create_domain((dds_domainid_t)live->port, text)
+                                   : DDS_RETCODE_BAD_PARAMETER;
+}
+
+/* Cyclone prints what goes wrong; the last of it while a node is opened is part of our own line. */
+static void take_log(void *self, const dds_log_data_t *said) {
+    char *text = self;
+    if (text && said->size > said->hdrsize)
+        snprintf(text, LOG_TEXT, "%.*s", (int)strcspn(said->message, "\n"), said->message);
+}
+
+static void close_node(node *n) {
+    dds_delete(n->participant);
+    dds_delete(n->domain);
+    free(n);
+}
+
+static ff_status start(ff_live *live, char *message, size_t size) {
+    if (live->port > DOMAINS) {
+        snprintf(message, size, "domain %d: allowed: 0 to %d", live->port, DOMAINS);
+        return FF_ERR_ARGUMENT;
+    }
+    node *n = calloc(1, sizeof *n);
+    if (!n)
+        return FF_ERR_MEMORY;
+    n->live = live;
+    n->wire = (ff_ros_wire){n, publish, reply};
+    live->room.stand_aside(live->loop_cpu - 1, &n->before);
+    char said[LOG_TEXT] = "";
+    dds_set_log_sink(take_log, said);
+    n->domain = open_domain(live);
+    dds_qos_t *q = dds_create_qos();
+    dds_qset_userdata(q, "enclave=/;", 10);
+    n->participant = n->domain < 0 ? n->domain : dds_create_participant((dds_domainid_t)live->port, q, NULL);
+    dds_delete_qos(q);
+    const bool good = n->participant > 0 && open_entities(n);
+    if (good) {
+        introduce(n);
+        live->room.ros->begin(live->ros, &n->wire);
+    }
+    const bool runs = good && pthread_create(&n->thread, NULL, serve, n) == 0;
+    dds_set_log_sink(take_log, NULL);
+    sched_setaffinity(0, sizeof n->before, &n->before);
+    if (!runs) {
+        snprintf(message, size, "domain %d cannot be joined on %s: %s", live->port, live->host,
+                 *said                ? said
+                 : n->participant < 0 ? dds_strretcode(-n->participant)
+                                      : "no topic or thread");
+        close_node(n);
+        return FF_ERR_DEVICE;
+    }
+    snprintf(live->url, sizeof live->url, "domain %d on %s", live->port, live->host);
+    live->server = n;
+    return FF_OK;
+}
+
+static void stop(ff_live *live) {
+    node *n = live->server;
+    if (!n)
+        return;
+    atomic_store(&n->stop, true);
+    pthread_join(n->thread, NULL);
+    close_node(n);
+    live->server = NULL;
+}
+
+static const ff_live_server table = {start, stop};
+
+const ff_module ff_module_offer = {FF_MODULE_VERSION, &table};

@@ -1,0 +1,75 @@
+"""libfreefloat-host: where it is, that it is the one this package was made for, and its errors as exceptions."""
+from __future__ import annotations
+
+import os
+from typing import Any, Optional
+
+from . import errors
+from ._host import ffi
+
+ABI = 1  #: of freefloat_host.h that this package was made for
+NAME = "libfreefloat-host.so.1"
+
+
+def _candidates() -> list[str]:
+    named = os.environ.get("FREEFLOAT_HOST_LIBRARY")
+    if named:
+        return [named]
+    here = os.path.join(os.path.dirname(os.path.abspath(__file__)), "_native", NAME)
+    return [here, NAME]
+
+
+def _load() -> Any:
+    why = ""
+    for path in _candidates():
+        if os.sep in path and not os.path.exists(path):
+            why = why or f"{path} is not there"
+            continue
+        try:
+            found = ffi.dlopen(path)
+        except OSError as error:
+            why = str(error)
+            continue
+        try:
+            abi = found.ffh_abi()
+        except (AttributeError, ffi.error):
+            raise errors.LibraryError(f"{path} is not libfreefloat-host: it has no ffh_abi") from None
+        if abi != ABI:
+            raise errors.LibraryError(f"{path} has ABI {abi}, this package needs {ABI}: install both of one version")
+        return found
+    raise errors.LibraryError(
+        f"libfreefloat-host cannot be loaded: {why}. `make python` builds it; FREEFLOAT_HOST_LIBRARY names another one")
+
+
+lib = _load()
+version: str = ffi.string(lib.ffh_version()).decode()
+
+OK, ARGUMENT, SCENARIO, METHOD, RUN, STOPPED, FILES, MEMORY, STATE = range(9)
+_PLAIN = {ARGUMENT: errors.ArgumentError, METHOD: errors.MethodError, FILES: errors.FilesError,
+          STATE: errors.StateError}
+
+
+def text(pointer: Any) -> str:
+    """A C string; "" for NULL."""
+    return ffi.string(pointer).decode("utf-8", "replace") if pointer else ""
+
+
+def new_error() -> Any:
+    return ffi.new("ffh_error *")
+
+
+def exception(error: Any, run: Optional[Any] = None) -> Exception:
+    """The exception that a filled ffh_error stands for."""
+    line = text(error.text) or "it failed without a reason"
+    if error.kind == SCENARIO:
+        return errors.ScenarioError(line, text(error.file) or None, error.line or None, error.column or None)
+    if error.kind == MEMORY:
+        return MemoryError(line)
+    if error.kind in _PLAIN:
+        return _PLAIN[error.kind](line)
+    return errors.RunError(line, run)
+
+
+def check(kind: int, error: Any) -> None:
+    if kind != OK:
+        raise exception(error)

@@ -1,0 +1,111 @@
+"""Campaigns: sweeps over threads, and their tables as arrays."""
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping as _Mapping
+from typing import Any, Callable, Iterator, Mapping, Optional, Union
+
+import numpy as np
+
+from . import _library
+from ._library import ffi, lib, text
+from .errors import RunError
+from .run import PathLike, _plain
+
+
+class Campaign(_Mapping):
+    """The table of a campaign: `campaign["satellites.client.robot.delay"]` is (samples,), a metric is
+    (samples, methods). `methods`, `varied`, `metrics`, `units`, `summary`; NaN where a run has no value."""
+
+    def __init__(self, handle: Any):
+        self._campaign = campaign = ffi.gc(handle, lib.ffh_campaign_close)
+        info = ffi.new("ffh_campaign_info *")
+        lib.ffh_campaign_describe(campaign, info)
+        self.name, self.folder = text(info.name), text(info.folder)
+        self.summary: dict = json.loads(text(info.summary)) if info.summary else {}
+        self.samples = int(info.samples)
+        self.methods = [text(lib.ffh_campaign_method(campaign, m)) for m in range(info.methods)]
+        self.units: dict[str, str] = {}
+        self._columns: dict[str, np.ndarray] = {}
+        name, unit = ffi.new("char **"), ffi.new("char **")
+        for c in range(info.varied + info.metrics):
+            values = lib.ffh_campaign_column(campaign, c, name, unit)
+            shape = (self.samples,) if c < info.varied else (self.samples, info.methods)
+            kept = ffi.gc(ffi.cast("double *", values), lambda _p, h=campaign: None)
+            view = np.frombuffer(ffi.buffer(kept, 8 * int(np.prod(shape))), dtype=np.float64).reshape(shape)
+            view.flags.writeable = False
+            self._columns[text(name[0])] = view
+            self.units[text(name[0])] = text(unit[0])
+        self.varied, self.metrics = list(self._columns)[:info.varied], list(self._columns)[info.varied:]
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        return self._columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    def of(self, metric: str, method: str) -> np.ndarray:
+        """A metric under one method, (samples,)."""
+        return self[metric][:, self.methods.index(method)]
+
+    def __repr__(self) -> str:
+        return (f"<Campaign {self.name}: {self.samples} samples, {', '.join(self.methods)}; varied "
+                f"{', '.join(self.varied)}; metrics {', '.join(self.metrics)}>")
+
+
+def campaign(file: Union[PathLike, Mapping[str, Any]], out: Optional[PathLike] = None, threads: int = 0,
+             force: bool = False, progress: Optional[Callable[[float], Any]] = None) -> Campaign:
+    """Runs a campaign over threads, as `freefloat campaign`, with the same bits, and returns its table.
+
+    file      path of the campaign file, or the same as a dict (docs/campaigns.md), `base` from the working folder
+    out       folder for results.csv, maps and report, where a campaign that was stopped is continued ("": out/NAME);
+              None: nothing is kept
+    threads   0: one for each core
+    progress  called with the part that is done, a few times a second; False stops it
+
+    Ctrl-C stops it, too; with a folder what is done is kept there, and the same call continues.
+    """
+    scratch = tempfile.mkdtemp(prefix="freefloat-")
+    interrupted: list[BaseException] = []
+
+    def report(_user: Any, part: float) -> int:
+        try:
+            return 0 if progress is not None and progress(part) is False else 1
+        except BaseException as error:  # pylint: disable=broad-except
+            interrupted.append(error)
+            return 0
+    try:
+        if isinstance(file, Mapping):
+            text_ = _plain(dict(file))
+            for key in ("base", "scenario"):
+                if key in text_:
+                    text_[key] = os.path.abspath(text_[key])
+            path = os.path.join(scratch, "campaign.yaml")
+            with open(path, "w", encoding="utf-8") as f:
+                json.dump(text_, f)
+        else:
+            path = os.fspath(file)
+        o = ffi.new("ffh_campaign_options *")
+        folder = ffi.new("char[]", os.fspath(out if out is not None else os.path.join(scratch, "out")).encode())
+        call = ffi.callback("int(void *, double)", report, error=0)
+        o.out, o.threads, o.force, o.progress = folder, int(threads), bool(force), call
+        error = _library.new_error()
+        handle = lib.ffh_campaign_run(path.encode(), o, error)
+        if interrupted:
+            raise interrupted[0]
+        if not handle:
+            if error.kind == _library.STOPPED:
+                raise RunError(text(error.text))
+            raise _library.exception(error)
+        result = Campaign(handle)
+        if out is None:
+            result.folder = ""
+        return result
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)

@@ -1,0 +1,433 @@
+"""Runs: a scenario to its end, and what came of it."""
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import warnings as _warnings
+from collections.abc import Mapping as _Mapping
+from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _library
+from ._library import ffi, lib, text
+from .errors import ArgumentError, CallbackError, RunError
+from .parts import Method, Parts
+
+PathLike = Union[str, "os.PathLike[str]"]
+
+
+def _plain(value: Any) -> Any:
+    """A value of `set` as JSON can write it."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(v) for v in value]
+    return value
+
+
+def _override(path: str, value: Any) -> str:
+    """PATH=VALUE as --set takes it; a text is YAML as it stands."""
+    value = _plain(value)
+    try:
+        return f"{path}={value if isinstance(value, str) else json.dumps(value, allow_nan=False)}"
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"set: {path} is {value!r}: {error}") from None
+
+
+class Columns(_Mapping):
+    """The columns of log.csv by name, without the unit: `columns["client.velocity.z"]` is a numpy array that looks into
+    the run's own memory, without a copy, and cannot be written. `units` has the units."""
+
+    def __init__(self, handle: "_Handle"):
+        self._handle = handle
+        self._index: dict[str, int] = {}
+        self.units: dict[str, str] = {}
+        self._pointer: list[Any] = []
+        column = ffi.new("ffh_column *")
+        for i in range(lib.ffh_columns(handle.sim)):
+            lib.ffh_column_at(handle.sim, i, column)
+            name = text(column.name)
+            self._index[name] = i
+            self.units[name] = text(column.unit)
+            # the view keeps the handle alive, whatever becomes of the run
+            self._pointer.append(ffi.gc(ffi.cast("double *", column.value), lambda _p, h=handle: None)
+                                 if column.value else None)
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        i = self._index.get(name)
+        if i is None and " [" in name:
+            i = self._index.get(name[:name.index(" [")])
+        if i is None:
+            import difflib
+            near = difflib.get_close_matches(name, self._index, 3)
+            raise KeyError(f"no column '{name}'" + (f"; near: {', '.join(near)}" if near else ""))
+        if self._pointer[i] is None:
+            raise KeyError(f"column '{name}' was not recorded (record=)")
+        rows = lib.ffh_rows(self._handle.sim)
+        view = np.frombuffer(ffi.buffer(self._pointer[i], 8 * rows), dtype=np.float64) if rows else np.empty(0)
+        view.flags.writeable = False
+        return view
+
+    def __iter__(self) -> Iterator[str]:
+        return (name for name, i in self._index.items() if self._pointer[i] is not None)
+
+    def __len__(self) -> int:
+        return sum(p is not None for p in self._pointer)
+
+    def __contains__(self, name: object) -> bool:
+        i = self._index.get(name) if isinstance(name, str) else None
+        return i is not None and self._pointer[i] is not None
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} columns of {lib.ffh_rows(self._handle.sim)} rows: {', '.join(list(self)[:4])}, ...>"
+
+    def frame(self) -> Any:
+        """All of them as a pandas.DataFrame."""
+        import pandas
+        return pandas.DataFrame({name: self[name] for name in self})
+
+
+class _Handle:
+    """An open scenario: the C handle and all that it lends."""
+
+    def __init__(self, scenario: PathLike, *, text_: Optional[str] = None, method: Union[str, Method, None] = None,
+                 set: Optional[Mapping[str, Any]] = None, seed: Optional[int] = None, out: Optional[PathLike] = None,
+                 log: Optional[str] = None, force: bool = False, record: Union[Sequence[str], bool, None] = None,
+                 reference: bool = True, contacts: Optional[Mapping[str, Any]] = None,
+                 sensors: Optional[Mapping[str, Any]] = None, obsw: Any = None,
+                 progress: Optional[Callable[[float], Any]] = None, name: Optional[str] = None):
+        self.path = os.fsdecode(scenario)
+        if self.path == "-":
+            raise ArgumentError("the standard input cannot be a scenario here: read it and give its text")
+        self.parts = Parts()
+        self.keep: list[Any] = []
+        self.interrupted: Optional[BaseException] = None
+        self.progress = progress
+        sets = [_override(str(k), v) for k, v in (set or {}).items()]
+        if seed is not None:
+            sets.append(f"time.seed={int(seed)}")
+        if callable(method):
+            self.parts.method(method, name or getattr(method, "__name__", "own").strip("<>").replace(".", "-"))
+            method = None
+        elif method is not None and not isinstance(method, (str, os.PathLike)):
+            raise ArgumentError(f"method is {method!r}, allowed: a name, the path of a library or a function")
+        if contacts:
+            self.parts.contacts(contacts)
+        if sensors:
+            self.parts.sensors(sensors)
+        if obsw is not None:
+            sets += self._software(text_, obsw)
+        o = ffi.new("ffh_options *")
+        if text_ is not None:
+            data = text_.encode()
+            o.text, o.length = self._hold(ffi.from_buffer(data)), len(data)
+        if method is not None:
+            o.method = self._text(os.fspath(method))
+        o.set, o.sets = self._list(sets), len(sets)
+        if record is not None and record is not True:
+            names = list(record) if record else []
+            o.record, o.records = self._list(names), len(names)
+        o.unjudged, o.force = not reference, bool(force)
+        if out is not None:
+            o.out = self._text(os.fspath(out))
+        if log is not None:
+            o.log = self._text(log)
+        if self.parts.any:
+            o.parts = self.parts.struct
+        o.progress = self._hold(ffi.callback("int(void *, double)", self._report, error=0))
+        error = _library.new_error()
+        sim = lib.ffh_open(self.path.encode(), o, error)
+        if not sim:
+            raise _library.exception(error)
+        self.sim = ffi.gc(sim, lib.ffh_close)
+        self.warnings = text(error.warning).splitlines()
+        info = ffi.new("ffh_info *")
+        lib.ffh_describe(self.sim, info)
+        self.scenario, self.method, self.label = text(info.name), text(info.method), text(info.label)
+        self.cycle, self.cycles = float(info.cycle), int(info.cycles)
+        self.bodies = [text(info.body[i]) for i in range(info.bodies)]
+        self.joints = int(info.joints)
+
+    def _hold(self, value: Any) -> Any:
+        self.keep.append(value)
+        return value
+
+    def _text(self, value: str) -> Any:
+        return self._hold(ffi.new("char[]", value.encode()))
+
+    def _list(self, values: Sequence[str]) -> Any:
+        return self._hold(ffi.new("char *[]", [self._text(v) for v in values] + [ffi.NULL]))
+
+    def _software(self, text_: Optional[str], obsw: Any) -> list[str]:
+        """On-board software: a function, or the path of a library for the satellite that has an arm."""
+        bare = _Handle(self.path, text_=text_, record=[], method="direct")
+        if not bare.joints:
+            raise ArgumentError(f"{self.path}: no satellite has an arm, so there is no on-board software")
+        if callable(obsw):
+            self.parts.obsw(obsw, bare.joints)
+            return []
+        servicer = next((b for b in bare.bodies if f"{b}.joint.1.angle" in Columns(bare)._index), bare.bodies[0])
+        return [f"satellites.{servicer}.obsw=" + json.dumps({"kind": "shared", "library": os.fspath(obsw)})]
+
+    def _report(self, _user: Any, part: float) -> int:
+        """Called while a run is under way: the place where Ctrl-C is seen."""
+        try:
+            if self.progress is not None and self.progress(part) is False:
+                return 0
+            return 1
+        except BaseException as error:  # pylint: disable=broad-except
+            self.interrupted = error
+            return 0
+
+    def conclude(self, kind: int, error: Any, run: Optional["Run"]) -> None:
+        """Raises what a finished call has to say; warnings are Python's."""
+        for line in self.warnings + text(error.warning).splitlines():
+            _warnings.warn(line, RuntimeWarning, stacklevel=4)
+        self.warnings = []
+        if self.interrupted is not None:
+            interrupted, self.interrupted = self.interrupted, None
+            raise interrupted
+        if self.parts.raised is not None:
+            raised, self.parts.raised = self.parts.raised, None
+            if isinstance(raised, (KeyboardInterrupt, SystemExit)):
+                raise raised
+            raise CallbackError(f"{self.scenario}: a part given as a Python function raised "
+                                f"{type(raised).__name__}: {raised}", run) from raised
+        if kind != _library.OK:
+            raise _library.exception(error, run)
+
+
+class Run:
+    """What came of a run.
+
+    `columns`: of log.csv, by name; `summary`: summary.json as a dict; `contacts`; `verdict`; `plot()`; `report()`. In a
+    notebook it shows the report.
+    """
+
+    def __init__(self, handle: _Handle):
+        self._handle = handle
+        self._columns: Optional[Columns] = None
+        self._summary: Optional[dict] = None
+
+    scenario = property(lambda self: self._handle.scenario, doc="name of the scenario")
+    method = property(lambda self: self._handle.method, doc="name of the method")
+    label = property(lambda self: self._handle.label, doc="the method with settings of its own")
+    cycle = property(lambda self: self._handle.cycle, doc="[s]")
+    bodies = property(lambda self: list(self._handle.bodies), doc="names of the satellites")
+
+    @property
+    def folder(self) -> Optional[str]:
+        """Where its files are; None without `out`."""
+        return text(lib.ffh_folder(self._handle.sim)) or None
+
+    @property
+    def columns(self) -> Columns:
+        """Every column of log.csv by its name without the unit: numpy arrays without a copy."""
+        if self._columns is None:
+            self._columns = Columns(self._handle)
+        return self._columns
+
+    @property
+    def t(self) -> np.ndarray:
+        """[s] of the rows."""
+        return self.columns["t" if "t" in self.columns else "t_s"]
+
+    @property
+    def summary_text(self) -> str:
+        """summary.json, byte for byte."""
+        return text(lib.ffh_summary(self._handle.sim))
+
+    @property
+    def summary(self) -> dict:
+        """summary.json; null is None."""
+        if self._summary is None:
+            self._summary = json.loads(self.summary_text) if self.summary_text else {}
+        return self._summary
+
+    @property
+    def verdict(self) -> str:
+        """"pass" or "fail"."""
+        return self.summary.get("verdict", "")
+
+    @property
+    def contacts(self) -> Any:
+        """Every contact of every satellite, in order: a pandas.DataFrame where pandas is installed, else a list of
+        dicts."""
+        rows = [{"satellite": name, **contact} for name, satellite in self.summary.get("satellites", {}).items()
+                for contact in satellite.get("contacts", [])]
+        try:
+            import pandas
+        except ImportError:
+            return rows
+        return pandas.DataFrame(rows)
+
+    def plot(self, columns: Union[str, Sequence[str], None] = None, axes: Any = None) -> Any:
+        """Draws columns over time with matplotlib, those of one unit in one picture; without names each satellite's
+        velocity beside the ideal one, and its measured force. Returns the axes."""
+        from matplotlib import pyplot
+        if columns is None:
+            columns = [f"{body}.{what}.{axis}" for body in self.bodies
+                       for what in ("velocity", "ideal.velocity", "force_measured") for axis in "xyz"]
+            columns = [c for c in columns if c in self.columns]
+        names = [columns] if isinstance(columns, str) else list(columns)
+        units: dict[str, list[str]] = {}
+        for name in names:
+            self.columns[name]
+            units.setdefault(self.columns.units.get(name, ""), []).append(name)
+        if axes is None:
+            _, axes = pyplot.subplots(len(units), 1, sharex=True, squeeze=False, figsize=(8, 2.4 * len(units) + 0.6))
+            axes = axes[:, 0]
+        axes = np.atleast_1d(axes)
+        for ax, (unit, group) in zip(axes, units.items()):
+            for name in group:
+                ax.plot(self.t, self.columns[name], "--" if ".ideal." in name else "-", label=name, linewidth=1)
+            ax.set_ylabel(unit)
+            ax.legend(fontsize="small")
+        axes[-1].set_xlabel("t [s]")
+        axes[0].set_title(f"{self.scenario}, {self.label}")
+        return axes
+
+    def report(self, path: PathLike) -> str:
+        """Writes report.html to this file; returns its path."""
+        return _write_report([self], path)
+
+    def _repr_html_(self) -> str:
+        return _show_report([self])
+
+    def __repr__(self) -> str:
+        return f"<Run {self.scenario}, {self.label}: {self.verdict or 'no verdict'}, {lib.ffh_rows(self._handle.sim)} rows>"
+
+
+def _write_report(runs: Sequence[Run], path: PathLike) -> str:
+    path = os.fspath(path)
+    folder = tempfile.mkdtemp(prefix="freefloat-")
+    try:
+        error = _library.new_error()
+        sims = ffi.new("ffh_sim *[]", [r._handle.sim for r in runs])
+        _library.check(lib.ffh_report(sims, len(runs), folder.encode(), error), error)
+        shutil.move(os.path.join(folder, "report.html"), path)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return path
+
+
+def _show_report(runs: Sequence[Run]) -> str:
+    import html
+    folder = tempfile.mkdtemp(prefix="freefloat-")
+    try:
+        with open(_write_report(runs, os.path.join(folder, "page.html")), encoding="utf-8") as file:
+            page = file.read()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    return f'<iframe style="width: 100%; height: 800px; border: 0" srcdoc="{html.escape(page, quote=True)}"></iframe>'
+
+
+def run(scenario: PathLike, method: Union[str, Method, None] = None, set: Optional[Mapping[str, Any]] = None,
+        seed: Optional[int] = None, out: Optional[PathLike] = None, *, text: Optional[str] = None,
+        log: Optional[str] = None, force: bool = False, record: Union[Sequence[str], bool, None] = None,
+        reference: bool = True, contacts: Optional[Mapping[str, Any]] = None,
+        sensors: Optional[Mapping[str, Any]] = None, obsw: Any = None,
+        progress: Optional[Callable[[float], Any]] = None, name: Optional[str] = None) -> Run:
+    """Runs a scenario on the virtual facility in virtual time, as `freefloat run` does, bit for bit.
+
+    scenario   path of the file; with `text` what the text is called, and where its own files are looked for
+    method     "ideal", "direct", "tdpa", ..., with settings "tdpa:reading=printed", the path of a library
+               ("./mine.so"), or a function of a MethodCycle (slow); None: the file's
+    set        overrides as of --set: {"satellites.client.mass": 300}
+    seed       overrides time.seed
+    out        folder for summary.json, report.html and the logs ("": out/NAME); None: no files
+    log        csv, mcap, mcap-plain or none, separated by commas, where there is a folder
+    force      also into a folder that is something else's
+    record     patterns of the columns to keep (["client.*"]); None: all
+    reference  False: no ideal reference is solved, nothing is judged against it
+    contacts   {name: law(depth, rate) -> force} in place of stiffness and damping; or the path of a library
+    sensors    {satellite: sensor(t, wrench) -> reading}; or the path of a library
+    obsw       on-board software as a function of an OnBoard; or the path of a library
+    progress   called with the part that is done, a few hundred times; False stops the run
+    name       of a method that is a function, in logs and reports
+
+    Raises ScenarioError, MethodError, ArgumentError: nothing was begun; RunError with `.run`, the rows so far. Ctrl-C
+    stops the run.
+    """
+    handle = _Handle(scenario, text_=text, method=method, set=set, seed=seed, out=out, log=log, force=force,
+                     record=record, reference=reference, contacts=contacts, sensors=sensors, obsw=obsw,
+                     progress=progress, name=name)
+    error = _library.new_error()
+    kind = lib.ffh_run(handle.sim, error)
+    result = Run(handle)
+    handle.conclude(kind, error, result)
+    return result
+
+
+class Comparison(_Mapping):
+    """Runs of one scenario by the label of their method, in order. In a notebook it shows the report."""
+
+    def __init__(self, runs: Mapping[str, Run], refused: Mapping[str, str]):
+        self._runs, self.refused = dict(runs), dict(refused)
+
+    def __getitem__(self, label: str) -> Run:
+        return self._runs[label]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._runs)
+
+    def __len__(self) -> int:
+        return len(self._runs)
+
+    @property
+    def table(self) -> Any:
+        """A row for each method and satellite: verdict, contacts, errors against the ideal. A pandas.DataFrame where
+        pandas is installed, else a list of dicts."""
+        rows = []
+        for label, r in self._runs.items():
+            for body, s in r.summary.get("satellites", {}).items():
+                rows.append({"method": label, "satellite": body, "verdict": r.verdict, "contacts": len(s["contacts"]),
+                             **(s.get("error_vs_ideal") or {}), "energy_J": s["final"]["kinetic_energy_J"]})
+        try:
+            import pandas
+        except ImportError:
+            return rows
+        return pandas.DataFrame(rows)
+
+    def report(self, path: PathLike) -> str:
+        """Writes the report that compares them to this file."""
+        return _write_report(list(self._runs.values()), path)
+
+    def _repr_html_(self) -> str:
+        return _show_report(list(self._runs.values()))
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {', '.join(f'{k}: {r.verdict}' for k, r in self._runs.items())}>"
+
+
+def compare(scenario: PathLike, methods: Union[str, Sequence[Union[str, Method]]], **options: Any) -> Comparison:
+    """The same scenario under several methods, as `freefloat compare`: names, variants ("tdpa:reading=printed"),
+    libraries or functions. `options` are those of `run`. A method that cannot run the scenario is left out, and stands
+    in `.refused` with its reason."""
+    from .errors import MethodError
+    chosen = methods.split(",") if isinstance(methods, str) else list(methods)
+    if not chosen:
+        raise ArgumentError("compare: no method was given")
+    runs: dict[str, Run] = {}
+    refused: dict[str, str] = {}
+    for method in chosen:
+        try:
+            r = run(scenario, method, **options)
+        except MethodError as error:
+            refused[str(method)] = str(error)
+            continue
+        except RunError as error:
+            if error.run is None or isinstance(error, CallbackError):
+                raise
+            r = error.run
+        runs[r.label] = r
+    if not runs:
+        raise MethodError("; ".join(refused.values()))
+    return Comparison(runs, refused)

@@ -1,0 +1,236 @@
+"""A run cycle by cycle: read, act, save, restore."""
+from __future__ import annotations
+
+from typing import Any, Optional, Sequence, Union
+
+import numpy as np
+
+from . import _library
+from ._library import ffi, lib
+from .errors import ArgumentError, StateError
+from .run import Columns, PathLike, Run, _Handle
+
+Numbers = Union[Sequence[float], np.ndarray]
+
+
+def _numbers(what: str, values: Any, count: int) -> np.ndarray:
+    """`count` finite numbers, whatever they came as."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "fiu":
+            raise ArgumentError(f"{what}: numbers are needed, not {array.dtype}")
+        array = np.ascontiguousarray(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        if isinstance(error, ArgumentError):
+            raise
+        raise ArgumentError(f"{what}: {error}") from None
+    if array.shape != (count,):
+        raise ArgumentError(f"{what} has shape {array.shape}, allowed: ({count},)")
+    if not np.isfinite(array).all():
+        raise ArgumentError(f"{what} is {array.tolist()}, allowed: finite numbers")
+    return array
+
+
+class State:
+    """The whole state of a Simulation between two cycles: `restore` it as often as wanted, also into another
+    Simulation of the same scenario and options. Valid for this build of the library."""
+
+    __slots__ = ("data", "k", "t")
+
+    def __init__(self, data: bytes, k: int, t: float):
+        self.data, self.k, self.t = data, k, t
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __repr__(self) -> str:
+        return f"<State at cycle {self.k}, {self.t:g} s: {len(self.data)} bytes>"
+
+
+class Simulation:
+    """A scenario that is run cycle by cycle.
+
+        sim = ff.Simulation("scenarios/deos-client.yaml", method="tdpa")
+        while sim.step():
+            if sim["client.in_contact"]:
+                sim.push("client", force=[1, 0, 0])
+        r = sim.finish()
+
+    The arguments are those of `run`. `record=False` keeps no rows: then steps are fastest and saved states small.
+    `reference=False` spares the ideal reference, which is solved before the first step.
+    """
+
+    def __init__(self, scenario: PathLike, method: Any = None, set: Any = None, seed: Optional[int] = None,
+                 out: Optional[PathLike] = None, **options: Any):
+        if options.get("record") is False:
+            options["record"] = []
+        text = options.pop("text", None)
+        self._handle = handle = _Handle(scenario, text_=text, method=method, set=set, seed=seed, out=out, **options)
+        self._sim = handle.sim
+        self._one = lib.ffh_cycle
+        self._run: Optional[Run] = None
+        self._failed: Optional[BaseException] = None
+        error = _library.new_error()
+        kind = lib.ffh_begin(handle.sim, error)
+        handle.conclude(kind, error, None)
+        self._index: dict[str, int] = {}
+        column = ffi.new("ffh_column *")
+        self._units = {}
+        count = lib.ffh_columns(handle.sim)
+        for i in range(count):
+            lib.ffh_column_at(handle.sim, i, column)
+            self._index[_library.text(column.name)] = i
+            if i == 0:
+                first = ffi.gc(ffi.cast("double *", column.now), lambda _p, h=handle: None)
+        #: the newest row, one number for each column (see `names`): an array that each step writes
+        self.row: np.ndarray = np.frombuffer(ffi.buffer(first, 8 * count), dtype=np.float64)
+        self.row.flags.writeable = False
+        self._columns = Columns(handle)
+
+    scenario = property(lambda self: self._handle.scenario, doc="name of the scenario")
+    method = property(lambda self: self._handle.method, doc="name of the method")
+    cycle = property(lambda self: self._handle.cycle, doc="[s]")
+    cycles = property(lambda self: self._handle.cycles, doc="of the whole run")
+    bodies = property(lambda self: list(self._handle.bodies), doc="names of the satellites")
+    ended = property(lambda self: self._run is not None or self._failed is not None, doc="the run has ended")
+
+    @property
+    def names(self) -> list[str]:
+        """Of the columns, in the order of `row`."""
+        return list(self._index)
+
+    @property
+    def k(self) -> int:
+        """Cycles done."""
+        return int(lib.ffh_rows(self._sim)) if len(self._columns) else round(self.row[0] / self.cycle) + bool(self._begun)
+
+    @property
+    def _begun(self) -> bool:
+        return bool(self.row.any())
+
+    @property
+    def t(self) -> float:
+        """[s] of the newest row."""
+        return float(self.row[0])
+
+    @property
+    def columns(self) -> Columns:
+        """What was recorded so far."""
+        return self._columns
+
+    def index(self, name: str) -> int:
+        """Where a column stands in `row`."""
+        try:
+            return self._index[name]
+        except KeyError:
+            self._columns[name]  # says what is near
+            raise
+
+    def __getitem__(self, name: str) -> float:
+        return float(self.row[self.index(name)])
+
+    def step(self) -> bool:
+        """One cycle. True: it was done, and `row` is of it; False: the run has ended. Raises what ended it."""
+        return True if self._one(self._sim) else self._conclude()
+
+    def advance(self, cycles: int) -> int:
+        """Up to so many cycles in one call; how many were done."""
+        done = int(lib.ffh_step(self._sim, int(cycles)))
+        if done < cycles:
+            self._conclude()
+        return done
+
+    def _conclude(self) -> bool:
+        if self._failed is not None:
+            raise self._failed
+        if self._run is None:
+            self._end(_library.OK)
+        return False
+
+    def finish(self) -> Run:
+        """Ends the run where it stands, as `freefloat run` would at its end, and returns what came of it. A run that is
+        not at its end is one that was stopped: its verdict is fail."""
+        if self._failed is not None:
+            raise self._failed
+        return self._run if self._run is not None else self._end(_library.STOPPED)
+
+    def _end(self, allowed: int) -> Run:
+        error = _library.new_error()
+        kind = lib.ffh_end(self._sim, error)
+        run = Run(self._handle)
+        try:
+            self._handle.conclude(_library.OK if kind == allowed else kind, error, run)
+        except BaseException as failed:
+            self._failed = failed
+            raise
+        self._run = run
+        return run
+
+    @property
+    def summary(self) -> dict:
+        """summary.json as it would be if the run ended here."""
+        import json
+        text = _library.text(lib.ffh_summary(self._sim))
+        return json.loads(text) if text else {}
+
+    # ------------------------------------------------------------------------------------------------ acting
+
+    def _body(self, body: Union[str, int]) -> int:
+        if isinstance(body, str) and body in self._handle.bodies:
+            return self._handle.bodies.index(body)
+        if isinstance(body, int) and 0 <= body < len(self._handle.bodies):
+            return body
+        raise ArgumentError(f"no satellite {body!r}, allowed: {', '.join(self._handle.bodies)}")
+
+    def _wrench(self, call: Any, body: Union[str, int], force: Numbers, torque: Numbers) -> None:
+        f = np.concatenate([_numbers("force", force, 3), _numbers("torque", torque, 3)])
+        error = _library.new_error()
+        _library.check(call(self._sim, self._body(body), ffi.from_buffer("double[]", f), error), error)
+
+    def load(self, body: Union[str, int], force: Numbers = (0, 0, 0), torque: Numbers = (0, 0, 0)) -> None:
+        """A load on the satellite beside the scenario's, from the next cycle on until it is set again: force [N]
+        inertial, torque [N m] in body axes."""
+        self._wrench(lib.ffh_load, body, force, torque)
+
+    def push(self, body: Union[str, int], force: Numbers = (0, 0, 0), torque: Numbers = (0, 0, 0)) -> None:
+        """A hand on the mock-up, from the next cycle on until it is set again: a wrench about the centre of mass in the
+        robot's body axes that the sensor feels beside the contacts'."""
+        self._wrench(lib.ffh_push, body, force, torque)
+
+    def command(self, body: Union[str, int], position: Optional[Numbers] = None, attitude: Numbers = (1, 0, 0, 0),
+                velocity: Numbers = (0, 0, 0), angular_velocity: Numbers = (0, 0, 0)) -> None:
+        """What the robot is sent in place of the loop's command, from the next cycle on, in the robots' frame. Without
+        a position: the loop's again."""
+        error = _library.new_error()
+        if position is None:
+            pointer = ffi.NULL
+        else:
+            m = np.concatenate([_numbers("position", position, 3), _numbers("attitude", attitude, 4),
+                                _numbers("velocity", velocity, 3), _numbers("angular_velocity", angular_velocity, 3)])
+            pointer = ffi.from_buffer("double[]", m)
+        _library.check(lib.ffh_command(self._sim, self._body(body), pointer, error), error)
+
+    # ------------------------------------------------------------------------------------------------- state
+
+    def save(self) -> State:
+        """The whole state: loop, plant, random numbers, judgement, recorded rows. A Python part is saved as far as it
+        keeps its memory in `MethodCycle.state`."""
+        error = _library.new_error()
+        size = lib.ffh_state_size(self._sim, error)
+        if not size:
+            raise _library.exception(error)
+        data = bytearray(size)
+        _library.check(lib.ffh_save(self._sim, ffi.from_buffer(data), size, error), error)
+        return State(bytes(data), self.k, self.t)
+
+    def restore(self, state: State) -> None:
+        """Back, or over, to a saved state, bit for bit."""
+        if not isinstance(state, State):
+            raise StateError(f"a State is needed, not {type(state).__name__}")
+        if self.ended:
+            raise StateError("the run has ended: a new Simulation can take the state")
+        error = _library.new_error()
+        _library.check(lib.ffh_restore(self._sim, ffi.from_buffer(state.data), len(state.data), error), error)
+
+    def __repr__(self) -> str:
+        return f"<Simulation {self.scenario}, {self.method}: {self.t:g} s of {self.cycles * self.cycle:g} s>"

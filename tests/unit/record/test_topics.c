@@ -1,0 +1,104 @@
+/* The table of topics: names that ROS takes, whatever the satellites are called; who wants nothing gets
+ * nothing; live and logged topics of a row say the same. */
+#include "record/topics.h"
+
+#include <ctype.h>
+
+#include "support.h"
+
+static const char text[] =
+    "name: t\ntime: {cycle: 0.004, duration: 1}\nsatellites:\n  a b: {mass: 1, inertia: [1, 1, 1]}\n"
+    "  a!b: {mass: 1, inertia: [1, 1, 1], position: [3, 0, 0]}\n  2_x: {mass: 1, inertia: [1, 1, 1], "
+    "position: [6, 0, 0]}\n";
+
+static ff_scenario scenario;
+static int taken[FF_TOPICS_MAX];
+static unsigned char pose[256];
+static size_t pose_size;
+static int pose_topic;
+
+static ff_status take(void *self, int topic, uint64_t stamp, const void *bytes, size_t size) {
+    (void)self;
+    (void)stamp;
+    taken[topic]++;
+    if (topic == pose_topic) {
+        assert_true(size <= sizeof pose);
+        memcpy(pose, bytes, size);
+        pose_size = size;
+    }
+    return FF_OK;
+}
+
+static bool nothing(void *self, int topic) {
+    (void)self;
+    (void)topic;
+    return false;
+}
+
+static void test_names(void **state) {
+    (void)state;
+    for (int use = FF_TOPIC_LOG; use <= FF_TOPIC_LIVE; use++) {
+        static ff_topics topics;
+        assert_int_equal(ff_topics_init(&scenario, (ff_topic_use)use, &topics), FF_OK);
+        for (int i = 0; i < topics.count; i++) {
+            const char *name = topics.topic[i].name;
+            assert_true(name[0] == '/' && topics.topic[i].schema && strstr(topics.topic[i].type, "/msg/"));
+            for (const char *c = name; *c; c++) {
+                assert_true(isalnum((unsigned char)*c) || *c == '_' || *c == '/');
+                assert_false(c[0] == '/' && (isdigit((unsigned char)c[1]) || c[1] == '/' || !c[1]));
+            }
+            for (int k = 0; k < i; k++)
+                assert_string_not_equal(name, topics.topic[k].name);
+        }
+        assert_true(topics.body[1].pose >= 0);
+        assert_string_equal(topics.topic[topics.body[1].pose].name, "/a_b_1/pose");
+        ff_topics_free(&topics);
+    }
+}
+
+static void test_rows(void **state) {
+    (void)state;
+    static ff_topics live, logged;
+    static ff_row row;
+    static unsigned char first[256];
+    const ff_topic_taker all = {.take = take}, none = {.wants = nothing, .take = take};
+    assert_int_equal(ff_topics_init(&scenario, FF_TOPIC_LIVE, &live), FF_OK);
+    assert_int_equal(ff_topics_init(&scenario, FF_TOPIC_LOG, &logged), FF_OK);
+    row.t = 0.5;
+    for (int i = 0; i < 3; i++) {
+        row.body[i].satellite.attitude = ff_quat_identity();
+        row.body[i].robot.T = row.body[i].command.T = row.body[i].inertial.T = ff_pose_identity();
+    }
+    row.body[2].satellite.position = ff_vec3_make(1, 2, 3);
+    assert_int_equal(ff_topics_begin(&live, &none), FF_OK);
+    assert_int_equal(ff_topics_row(&live, &row, &none), FF_OK);
+    for (int i = 0; i < live.count; i++)
+        assert_int_equal(taken[i], 0);
+    pose_topic = live.body[2].pose;
+    assert_int_equal(ff_topics_begin(&live, &all), FF_OK);
+    assert_int_equal(ff_topics_row(&live, &row, &all), FF_OK);
+    assert_true(taken[live.clock] == 1 && taken[live.tf_static] == 1 && taken[live.scene] == 1 &&
+                taken[live.body[2].raw] == 1 && taken[live.body[0].applied] == 1 && taken[live.joints] == 0);
+    memcpy(first, pose, pose_size);
+    const size_t size = pose_size;
+    pose_topic = logged.body[2].pose;
+    assert_int_equal(ff_topics_row(&logged, &row, &all), FF_OK);
+    assert_int_equal(pose_size, size);
+    assert_memory_equal(pose, first, size);
+    ff_topics_free(&live);
+    ff_topics_free(&logged);
+}
+
+static int load(void **state) {
+    (void)state;
+    char message[512], warnings[256];
+    return ff_scenario_parse("T", text, sizeof text - 1, NULL, &scenario, message, sizeof message, warnings,
+                             sizeof warnings) == FF_OK
+               ? 0
+               : -1;
+}
+
+int main(void) {
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_rows)};
+    return cmocka_run_group_tests(tests, load, NULL);
+}
