@@ -8,6 +8,7 @@ export PYTHONDONTWRITEBYTECODE=1
 
 # start OPTIONS...: a paced run; $url is where Foxglove connects to
 start() {
+  : > said.txt # the shell opens it only in the background: until then it would show the address of the run before
   timeout 100 "$FREEFLOAT" run "$S" --quiet --force --out run --log none "$@" 2> said.txt &
   pid=$!
   url=
