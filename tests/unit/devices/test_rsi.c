@@ -800,6 +800,55 @@ static void test_client_knows_what_was_taken(void **state) {
     }
 }
 
+/* The program's own set point does not follow the corrections: where it is another one, they count from
+ * another origin, though IPOC and Delay count on. What was said once must be said. */
+static void test_the_set_point_is_the_origin(void **state) {
+    (void)state;
+    static const struct {
+        const char *set; /* of the second telegram */
+        bool restarted;
+        ff_status status;
+    } cases[] = {
+        {"<RSol X=\"100\" Y=\"0\" Z=\"-7\" A=\"180\" B=\"0\" C=\"1\"/><ASPos A1=\"1\" A2=\"2\" A3=\"3\" "
+         "A4=\"4\" A5=\"5\" A6=\"6\"/>",
+         false, FF_OK},
+        {"<RSol X=\"100.009\" Y=\"0\" Z=\"-7\" A=\"-179.9995\" B=\"0\" C=\"1\"/><ASPos A1=\"1\" A2=\"2\" "
+         "A3=\"3\" A4=\"4\" A5=\"5\" A6=\"6.0009\"/>",
+         false, FF_OK},
+        {"<RSol X=\"100\" Y=\"0\" Z=\"-7.011\" A=\"180\" B=\"0\" C=\"1\"/><ASPos A1=\"1\" A2=\"2\" A3=\"3\" "
+         "A4=\"4\" A5=\"5\" A6=\"6\"/>",
+         true, FF_OK},
+        {"<RSol X=\"99.989\" Y=\"0\" Z=\"-7\" A=\"180\" B=\"0\" C=\"1\"/><ASPos A1=\"1\" A2=\"2\" A3=\"3\" "
+         "A4=\"4\" A5=\"5\" A6=\"6\"/>",
+         true, FF_OK},
+        {"<RSol X=\"100\" Y=\"0\" Z=\"-7\" A=\"180\" B=\"0.0011\" C=\"1\"/><ASPos A1=\"1\" A2=\"2\" A3=\"3\" "
+         "A4=\"4\" A5=\"5\" A6=\"6\"/>",
+         true, FF_OK},
+        {"<RSol X=\"100\" Y=\"0\" Z=\"-7\" A=\"180\" B=\"0\" C=\"1\"/><ASPos A1=\"1\" A2=\"2\" A3=\"3\" "
+         "A4=\"4\" A5=\"5\" A6=\"5.9989\"/>",
+         true, FF_OK},
+        {"<RSol X=\"100\" Y=\"0\" Z=\"-7\" A=\"180\" B=\"0\" C=\"1\"/>", false, FF_ERR_FORMAT},
+        {"", false, FF_ERR_FORMAT},
+    };
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        ff_rsi_client_config config = ff_rsi_client_config_default();
+        ff_rsi_client_state s;
+        ff_rsi_client_reset(&s);
+        for (int k = 0; k < 2; k++) {
+            char text[640];
+            ff_rsi_rob rob;
+            snprintf(text, sizeof text,
+                     "<Rob><AIPos A1=\"0\" A2=\"0\" A3=\"0\" A4=\"0\" A5=\"0\" A6=\"0\"/>%s<Delay "
+                     "D=\"0\"/><IPOC>%d</IPOC></Rob>",
+                     cases[k ? n : 0].set, 4 + 4 * k);
+            assert_int_equal(ff_rsi_client_receive(&config, &s, text, strlen(text), &rob),
+                             k ? cases[n].status : FF_OK);
+        }
+        assert_int_equal(s.restarted, cases[n].restarted);
+        assert_int_equal(s.info.malformed, cases[n].status != FF_OK);
+    }
+}
+
 static void test_stop_tag(void **state) {
     (void)state;
     bench b;
@@ -905,6 +954,7 @@ int main(void) {
                                        cmocka_unit_test(test_clip_monitor_and_detector),
                                        cmocka_unit_test(test_detector_forgives_delay),
                                        cmocka_unit_test(test_client_knows_what_was_taken),
+                                       cmocka_unit_test(test_the_set_point_is_the_origin),
                                        cmocka_unit_test(test_stop_tag),
                                        cmocka_unit_test(test_detector_has_its_bounds),
                                        cmocka_unit_test(test_detector_knows_turns),
