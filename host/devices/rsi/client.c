@@ -139,7 +139,7 @@ static bool elsewhere(const ff_rsi_rob *first, const ff_rsi_rob *got) {
 
 /* What has become of the last answer, by the controller's own counters. */
 static void settle(ff_rsi_client_state *state, const ff_rsi_rob *got, uint64_t lost) {
-    const bool counts = got->fields & FF_RSI_DELAY;
+    const bool counts = got->fields & state->first.fields & FF_RSI_DELAY;
     state->restarted |= counts && got->delay < state->delay;
     state->late = !counts ? lost : got->delay >= state->delay ? got->delay - state->delay : got->delay;
     state->taken = state->answered && (counts ? state->late <= lost : lost == 0);
@@ -155,8 +155,11 @@ ff_status ff_rsi_client_receive(const ff_rsi_client_config *config, ff_rsi_clien
     ff_rsi_rob got;
     ff_status status = ff_rsi_rob_decode(bytes, size, &got);
     const unsigned needed = config->channel == FF_RSI_BY_AXES ? FF_RSI_AIPOS : FF_RSI_RIST;
-    const unsigned origin = state->started ? state->first.fields & (FF_RSI_RSOL | FF_RSI_ASPOS) : 0;
-    if (status == FF_OK && (!(got.fields & needed) || origin & ~got.fields ||
+    /* what the first telegram said of its program, every one says: a counter that is not there would seem to
+     * begin again where it is next */
+    const unsigned said =
+        state->started ? state->first.fields & (FF_RSI_DELAY | FF_RSI_RSOL | FF_RSI_ASPOS) : 0;
+    if (status == FF_OK && (!(got.fields & needed) || said & ~got.fields ||
                             (config->use_external && !(got.fields & FF_RSI_EIPOS))))
         status = FF_ERR_FORMAT;
     if (status == FF_INFO_HELD) {

@@ -849,6 +849,41 @@ static void test_the_set_point_is_the_origin(void **state) {
     }
 }
 
+/* A Delay that is missing for a while does not begin at 0, and one that comes later does not count: neither
+ * makes an answer late that was taken. */
+static void test_a_delay_that_comes_and_goes(void **state) {
+    (void)state;
+    for (int later = 0; later < 2; later++) {
+        ff_rsi_client_config config = ff_rsi_client_config_default();
+        ff_rsi_client_state s;
+        ff_rsi_client_reset(&s);
+        for (int k = 0; k < 9; k++) {
+            char text[256], answer[FF_RSI_SEND_MAX];
+            size_t used;
+            ff_rsi_rob rob;
+            const bool says = later ? k > 3 : k < 3 || k > 5;
+            /* those that are not answered are late */
+            snprintf(text, sizeof text,
+                     "<Rob><AIPos A1=\"0\" A2=\"0\" A3=\"0\" A4=\"0\" A5=\"0\" A6=\"0\"/>%s%s%s"
+                     "<IPOC>%d</IPOC></Rob>",
+                     says ? "<Delay D=\"" : "", says ? (!later && k > 5 ? "10" : "7") : "",
+                     says ? "\"/>" : "", 4 + 4 * k);
+            const ff_status status = ff_rsi_client_receive(&config, &s, text, strlen(text), &rob);
+            assert_int_equal(status, !says && !later    ? FF_ERR_FORMAT
+                                     : !later && k == 6 ? FF_INFO_GAP
+                                                        : FF_OK);
+            if (status < 0)
+                continue;
+            assert_int_equal(s.taken, k > 0);
+            assert_false(s.restarted);
+            assert_int_equal(s.stood, !later && k == 6);
+            const ff_rsi_command command = {.axes = {1e-3 * (k + 1)}};
+            assert_int_equal(ff_rsi_client_answer(&config, &s, &command, answer, sizeof answer, &used),
+                             FF_OK);
+        }
+    }
+}
+
 static void test_stop_tag(void **state) {
     (void)state;
     bench b;
@@ -955,6 +990,7 @@ int main(void) {
                                        cmocka_unit_test(test_detector_forgives_delay),
                                        cmocka_unit_test(test_client_knows_what_was_taken),
                                        cmocka_unit_test(test_the_set_point_is_the_origin),
+                                       cmocka_unit_test(test_a_delay_that_comes_and_goes),
                                        cmocka_unit_test(test_stop_tag),
                                        cmocka_unit_test(test_detector_has_its_bounds),
                                        cmocka_unit_test(test_detector_knows_turns),

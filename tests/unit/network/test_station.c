@@ -154,6 +154,12 @@ static void stand(ff_rsi_sen *sen) {
     take_answer(sen);
 }
 
+static void lead(ff_setpoint command) {
+    const ff_wrench none = ff_wrench_zero();
+    ff_sent sent;
+    station.write(station.self, 0, &command, 1u | FF_LED_AHEAD, &none, NULL, &sent);
+}
+
 /* Until both devices are heard. */
 static void meet(void) {
     ff_rsi_sen sen;
@@ -196,6 +202,64 @@ static void test_sample(void **state) {
     station.range(station.self, 0, &force, &torque);
     assert_near(force, 100.0, 0.0); /* the smaller of the scenario's and its own */
     assert_near(torque, 60.0, 1e-12);
+}
+
+/* A robot that moves so fast that its stop would end beyond the arm's reach or beyond the end of an axis: the
+ * trip says by how much [m], [deg], and which axis, as the same arm with wider axes shows it. */
+static void test_the_end_of_a_stop_is_within_the_arm(void **state) {
+    (void)state;
+    bool seen[2] = {false, false};
+    for (int n = 0; n < 12; n++) {
+        if (n > 0) {
+            end(NULL);
+            begin(NULL);
+        }
+        meet();
+        ff_rsi_sen sen;
+        ff_setpoint command = {park, ff_twist_zero()};
+        command.twist.v.a[n % 3] = (n % 2 ? -1.0 : 1.0) * (n < 6 ? 1.0 : 1.9);
+        for (int k = 0; k < 2; k++) {
+            send_telegram(0, 0.0, 1.0);
+            assert_int_equal(station.wait(station.self, &sample), FF_OK);
+            if (k == 0) {
+                lead(command);
+                take_answer(&sen);
+            }
+        }
+        const double T = plan.cycle, v = ff_vec3_norm(command.twist.v),
+                     stops = v / network.body[0].limits.stop_acceleration;
+        ff_pose rest = park;
+        rest.p = ff_vec3_axpy(T + 0.5 * stops, command.twist.v, park.p);
+        ff_arm_model wide = plan.body[0].arm;
+        for (int a = 0; a < 6; a++) {
+            wide.config.lower[a] = -2.0 * FF_PI;
+            wide.config.upper[a] = 2.0 * FF_PI;
+        }
+        ff_arm_joints joints;
+        ff_arm_info info;
+        const bool reached = ff_arm_inverse(&wide, &rest, &plan.body[0].home, &joints, &info) == FF_OK;
+        double excess = 0.0;
+        int axis = 0;
+        for (int a = 0; a < 6 && reached; a++) {
+            const double over = fmax(joints.a[a] - plan.body[0].arm.config.upper[a],
+                                     plan.body[0].arm.config.lower[a] - joints.a[a]);
+            if (over > excess) {
+                excess = over;
+                axis = a + 1;
+            }
+        }
+        const ff_trip *found = &sample.found;
+        if (found->code == FF_TRIP_JOINT) {
+            assert_near(found->value, excess * 180.0 / FF_PI, 1e-6);
+            assert_int_equal(found->axis, axis);
+        } else if (found->code == FF_TRIP_REACH) {
+            assert_true(!reached && found->value > 0.1 && found->value < 0.5 * v * stops);
+        } else if (found->code == FF_TRIP_NONE)
+            assert_true(reached && excess == 0.0);
+        seen[0] |= found->code == FF_TRIP_JOINT;
+        seen[1] |= found->code == FF_TRIP_REACH;
+    }
+    assert_true(seen[0] && seen[1]);
 }
 
 /* Three telegrams lost: the controller's Delay has grown by them. By one less its program may have begun
@@ -471,8 +535,8 @@ static void test_a_counter_ahead_of_the_time(void **state) {
             end(NULL);
             begin(NULL);
         }
-        meet();
         uncounted = each[n].uncounted;
+        meet();
         const unsigned led = each[n].still ? 0u : 1u | FF_LED_AHEAD;
         for (int k = 0; k < 60; k++) {
             const double x = each[n].still || k == 0 ? 0.0 : network.body[0].output.pose.p.x - park.p.x;
@@ -706,6 +770,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_sample, begin, end),
         cmocka_unit_test_setup_teardown(test_lost_telegrams_are_filled_in, begin, end),
         cmocka_unit_test_setup_teardown(test_delay_counts_what_was_lost, begin, end),
+        cmocka_unit_test_setup_teardown(test_the_end_of_a_stop_is_within_the_arm, begin, end),
         cmocka_unit_test_setup_teardown(test_every_record_is_judged, begin, end),
         cmocka_unit_test_setup_teardown(test_ticks_of_the_controllers_clock, begin, end),
         cmocka_unit_test_setup_teardown(test_a_text_is_shown_once, begin, end),
