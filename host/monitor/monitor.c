@@ -280,7 +280,7 @@ bool ff_monitor_telegram(ff_monitor *m, const char *bytes, size_t size) {
     /* nobody has answered telegrams that were lost: the controller counts them, unless it began again */
     if (m->moves && rob.counts && rob.ipoc > m->ipoc && rob.delay - m->delay + 1 < cycles)
         trip(m, FF_MONITOR_RESTART, 0, (double)(rob.delay - m->delay), (double)(cycles - 1));
-    const double reset = reset_by(m, &rob), same = 0.01;
+    const double reset = reset_by(m, &rob), same = 1e-5; /* [mm, deg] */
     if (!(reset <= same))
         trip(m, FF_MONITOR_RESTART, 0, reset, same);
     const bool taken = m->answered && cycles == 1 && rob.delay == m->delay;

@@ -122,18 +122,18 @@ static void watch_clipping(const ff_rsi_client_config *config, ff_rsi_client_sta
 }
 
 /* The program's own set point, RSol or ASPos, does not follow the corrections: it is where they count from,
- * and stands as long as the program does. What is called equal is [mm, deg] of a step at most. */
+ * and stands as long as the program does. What is called equal is a step at most. */
 static bool elsewhere(const ff_rsi_rob *first, const ff_rsi_rob *got) {
-    const double mm = 0.01, deg = 0.001;
+    const double same = 1e-5; /* [mm, deg] ten of the last decimal that a controller sends */
     const unsigned both = first->fields & got->fields;
     bool moved = false;
     if (both & FF_RSI_RSOL) {
         for (int i = 0; i < 3; i++)
-            moved |= fabs(got->rsol[i] - first->rsol[i]) > mm;
-        moved |= ff_quat_angle(rotation_of(got->rsol), rotation_of(first->rsol)) > deg * DEG;
+            moved |= fabs(got->rsol[i] - first->rsol[i]) > same;
+        moved |= ff_quat_angle(rotation_of(got->rsol), rotation_of(first->rsol)) > same * DEG;
     }
     for (int i = 0; i < 6 && both & FF_RSI_ASPOS; i++)
-        moved |= fabs(got->aspos[i] - first->aspos[i]) > deg;
+        moved |= fabs(got->aspos[i] - first->aspos[i]) > same;
     return moved;
 }
 

@@ -472,10 +472,10 @@ static void test_the_set_point_is_the_origin(void **state) {
         const char *first, *then;
         ff_monitor_cause cause;
     } cases[] = {
-        {RSOL("1", "180") ASPOS("6"), RSOL("1.009", "-179.995") ASPOS("5.991"), FF_MONITOR_FINE},
-        {RSOL("1", "180"), RSOL("1.011", "180"), FF_MONITOR_RESTART},
-        {RSOL("1", "180"), RSOL("1", "179.98"), FF_MONITOR_RESTART},
-        {ASPOS("6"), ASPOS("5.989"), FF_MONITOR_RESTART},
+        {RSOL("1", "180") ASPOS("6"), RSOL("1.000009", "-179.999995") ASPOS("5.999991"), FF_MONITOR_FINE},
+        {RSOL("1", "180"), RSOL("1.000011", "180"), FF_MONITOR_RESTART},
+        {RSOL("1", "180"), RSOL("1", "179.99998"), FF_MONITOR_RESTART},
+        {ASPOS("6"), ASPOS("5.999989"), FF_MONITOR_RESTART},
         {RSOL("1", "180") ASPOS("6"), RSOL("1", "180"), FF_MONITOR_RESTART}, /* not said any more */
         {"", ASPOS("6"), FF_MONITOR_FINE},
     };
