@@ -155,12 +155,10 @@ ff_status ff_rsi_client_receive(const ff_rsi_client_config *config, ff_rsi_clien
     ff_rsi_rob got;
     ff_status status = ff_rsi_rob_decode(bytes, size, &got);
     const unsigned needed = config->channel == FF_RSI_BY_AXES ? FF_RSI_AIPOS : FF_RSI_RIST;
-    /* what the first telegram said of its program, every one says: a counter that is not there would seem to
-     * begin again where it is next */
-    const unsigned said =
-        state->started ? state->first.fields & (FF_RSI_DELAY | FF_RSI_RSOL | FF_RSI_ASPOS) : 0;
-    if (status == FF_OK && (!(got.fields & needed) || said & ~got.fields ||
-                            (config->use_external && !(got.fields & FF_RSI_EIPOS))))
+    /* what the first telegram carried, every one carries: a place or a counter that is not there is not 0 */
+    const unsigned said = state->started ? state->first.fields & ~(unsigned)(FF_RSI_KRC | FF_RSI_ARRIVAL) : 0;
+    if (status == FF_OK &&
+        ((needed | said) & ~got.fields || (config->use_external && !(got.fields & FF_RSI_EIPOS))))
         status = FF_ERR_FORMAT;
     if (status == FF_INFO_HELD) {
         state->info.empty++;

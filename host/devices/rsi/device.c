@@ -55,6 +55,10 @@ static ff_status sample(void *self, double now, const void *bytes, size_t size, 
     ff_rsi_rob rob;
     (void)now;
     const ff_status status = ff_rsi_client_receive(&r->config, &r->client, bytes, size, &rob);
+    if ((status == FF_OK || status == FF_INFO_GAP) && !(rob.fields & FF_RSI_RIST)) { /* where is it? */
+        r->client.info.malformed++;
+        return FF_ERR_FORMAT;
+    }
     if (status == FF_OK || status == FF_INFO_GAP)
         report(r, &rob, lost, &sample->robot);
     return status == FF_INFO_STALE && r->client.restarted ? FF_ERR_DEVICE : status;

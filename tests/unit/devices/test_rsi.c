@@ -888,6 +888,30 @@ static void test_a_delay_that_comes_and_goes(void **state) {
     }
 }
 
+/* What the first telegram carried, every one carries: without it the robot would be at 0, or its counter. */
+static void test_what_the_first_telegram_carried(void **state) {
+    (void)state;
+    const unsigned all =
+        FF_RSI_RIST | FF_RSI_RSOL | FF_RSI_AIPOS | FF_RSI_ASPOS | FF_RSI_EIPOS | FF_RSI_DELAY;
+    for (unsigned without = 1; without <= FF_RSI_DELAY; without *= 2)
+        for (int channel = 0; channel < 2; channel++)
+            for (int ever = 0; ever < 2; ever++) {
+                bench b;
+                bench_reset(&b, FF_RSI_ABSOLUTE, (ff_rsi_channel)channel);
+                const bool needed = without == (channel == FF_RSI_BY_AXES ? FF_RSI_AIPOS : FF_RSI_RIST);
+                b.cc.fields = ever ? all : all & ~without;
+                assert_int_equal(bench_ask(&b), !ever && needed ? FF_ERR_FORMAT : FF_OK);
+                if (!ever)
+                    continue;
+                bench_answer(&b, NULL);
+                bench_deliver(&b);
+                assert_int_equal(bench_finish(&b), FF_OK);
+                b.cc.fields = all & ~without;
+                assert_int_equal(bench_ask(&b), FF_ERR_FORMAT);
+                assert_int_equal(b.ps.info.malformed, 1);
+            }
+}
+
 static void test_stop_tag(void **state) {
     (void)state;
     bench b;
@@ -995,6 +1019,7 @@ int main(void) {
                                        cmocka_unit_test(test_client_knows_what_was_taken),
                                        cmocka_unit_test(test_the_set_point_is_the_origin),
                                        cmocka_unit_test(test_a_delay_that_comes_and_goes),
+                                       cmocka_unit_test(test_what_the_first_telegram_carried),
                                        cmocka_unit_test(test_stop_tag),
                                        cmocka_unit_test(test_detector_has_its_bounds),
                                        cmocka_unit_test(test_detector_knows_turns),
