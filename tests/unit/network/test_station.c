@@ -37,6 +37,7 @@ static struct {
 static bool wanted_heartbeat, wanted_cartesian;
 static uint64_t jump;  /* [cycles] of the controller's counter, and no time */
 static bool uncounted; /* telegrams without Delay */
+static bool anchored;  /* telegrams with RSol */
 
 static int begin(void **state) {
     (void)state;
@@ -95,6 +96,7 @@ static int end(void **state) {
 static void send_telegram(uint64_t lost, double x, double force) {
     ff_rsi_rob rob = {.fields = FF_RSI_RIST | FF_RSI_AIPOS | FF_RSI_EIPOS | FF_RSI_DELAY | FF_RSI_ARRIVAL};
     rob.fields &= uncounted ? ~(unsigned)FF_RSI_DELAY : ~0u;
+    rob.fields |= anchored ? FF_RSI_RSOL : 0;
     char bytes[FF_RSI_READ_MAX];
     size_t used;
     peer.cycle += 1 + lost;
@@ -295,6 +297,54 @@ static void test_delay_counts_what_was_lost(void **state) {
             int64_t stamp;
             assert_int_equal(ff_socket_receive(peer.robot, bytes, sizeof bytes, &from, &stamp), 0);
         }
+    }
+}
+
+/* As many lost as may be, and one more: then a robot that does not say where its corrections count from is
+ * not answered any more. One that was never moved has none. */
+static void test_more_lost_than_may_be(void **state) {
+    (void)state;
+    const uint64_t most = (uint64_t)scenario.satellite[0].safety.missed;
+    for (int n = 0; n < 5; n++) {
+        ff_rsi_sen sen;
+        if (n > 0)
+            end(NULL);
+        if (n > 0)
+            begin(NULL);
+        anchored = n == 1;
+        const bool moved = n != 2, more = n < 3, silent = moved && more && !anchored;
+        meet();
+        for (int k = 0; k < 20; k++) {
+            send_telegram(0, 0.0, 1.0);
+            assert_int_equal(station.wait(station.self, &sample), FF_OK);
+            write_command(0.0, moved ? 1u : 0u);
+            take_answer(&sen);
+        }
+        send_telegram(more ? most + 1 : most, 0.0, 1.0);
+        ff_trip found = {.code = FF_TRIP_NONE};
+        do {
+            assert_int_equal(station.wait(station.self, &sample), FF_OK);
+            if (found.code == FF_TRIP_NONE)
+                found = sample.found;
+        } while (sample.filled);
+        assert_int_equal(found.code, silent ? FF_TRIP_MISSED : FF_TRIP_NONE);
+        if (silent) {
+            assert_near(found.value, (double)(most + 1), 0.0);
+            assert_near(found.limit, (double)most, 0.0);
+            assert_false(sample.body[0].device.reached);
+        }
+        for (int k = 0; k < 3; k++) { /* and none of its next ones */
+            write_command(0.0, moved ? 1u : 0u);
+            char bytes[FF_RSI_READ_MAX];
+            struct sockaddr_in from;
+            int64_t stamp;
+            const bool came = ff_socket_receive(peer.robot, bytes, sizeof bytes, &from, &stamp) > 0;
+            assert_int_equal(came, !silent);
+            send_telegram(0, 0.0, 1.0);
+            peer.late += silent;
+            assert_int_equal(station.wait(station.self, &sample), FF_OK);
+        }
+        anchored = false;
     }
 }
 
@@ -770,6 +820,7 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_sample, begin, end),
         cmocka_unit_test_setup_teardown(test_lost_telegrams_are_filled_in, begin, end),
         cmocka_unit_test_setup_teardown(test_delay_counts_what_was_lost, begin, end),
+        cmocka_unit_test_setup_teardown(test_more_lost_than_may_be, begin, end),
         cmocka_unit_test_setup_teardown(test_the_end_of_a_stop_is_within_the_arm, begin, end),
         cmocka_unit_test_setup_teardown(test_every_record_is_judged, begin, end),
         cmocka_unit_test_setup_teardown(test_ticks_of_the_controllers_clock, begin, end),
