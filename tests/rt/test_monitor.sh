@@ -36,7 +36,7 @@ three() {
   # shellcheck disable=SC2086
   timeout 300 "$FREEFLOAT" guard "$S" --once "${sets[@]}" --set "time.duration=$duration" --listen "127.0.0.1:$base" --loop "127.0.0.1:$loop" $options > "$out.guard" 2>&1 &
   guard_pid=$!
-  "$FREEFLOAT" rt "$S" --arm --out "$out" --rsi-port "$loop" --ati-port "$((base + 10))" --http-port "$((base + 20))" --silence 20 "${sets[@]}" --set "time.duration=$duration" --log csv "$@" < /dev/null > "$out.rt" 2>&1 &
+  "$FREEFLOAT" rt "$S" --arm --out "$out" --rsi-port "$loop" --ati-port "$((base + 10))" --http-port "$((base + 20))" --wait 60 --silence 20 "${sets[@]}" --set "time.duration=$duration" --log csv "$@" < /dev/null > "$out.rt" 2>&1 &
   rt_pid=$!
 }
 # the robot has gone 2 mm, by the last whole line
