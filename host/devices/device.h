@@ -79,6 +79,7 @@ typedef struct ff_robot_report {
     bool stood;     /* the controller has held the robot since */
     uint64_t late;  /* answers called late in between */
     bool restarted; /* corrections count from another origin: latched */
+    bool anchored;  /* it says where they count from, or they count from where the robot is */
     unsigned apart; /* telegrams in a row that show it off all its recent commands */
     bool clipped;   /* for too long: latched, with how far [mm or deg] and the limit */
     double clipped_by, clipped_limit;

@@ -185,7 +185,8 @@ bool ff__network_take_telegram(ff_network *s, int i, int64_t *arrived) {
         const ff_status status =
             s->address->body[i].robot->sample(b->robot, 0.0, text, datagram_size(size), &sample);
         if (status != FF_OK && status != FF_INFO_GAP) {
-            b->strange |= status == FF_ERR_DEVICE && b->output.moved;
+            if (status == FF_ERR_DEVICE && b->output.moved)
+                b->strange = FF_TRIP_RESTART;
             continue;
         }
         b->report = sample.robot;

@@ -128,7 +128,7 @@ static ff_status open_device(ff_server *f, int i, char *message, size_t size) {
     if (f->options->lockstep)
         d->config.fields |= FF_RSI_ARRIVAL;
     if (f->scenario->facility_signals)
-        d->config.fields |= FF_RSI_KRC;
+        d->config.fields |= FF_RSI_KRC | FF_RSI_RSOL | FF_RSI_ASPOS;
     if (f->options->timeout)
         d->config.timeout = f->options->timeout;
     d->config.poscorr_rotation_deg = d->config.poscorrmon_rotation_deg = 180.0;
@@ -193,6 +193,7 @@ static void start_session(ff_server *f) {
         d->command = (ff_setpoint){park, ff_twist_zero()};
         d->push = -1;
         d->reading = ff_wrench_zero();
+        d->missed = 0;
         d->was_stuck = d->restarts = d->restarted = d->jumped = d->failed = d->met = false;
         d->late_size = d->deferred_size = d->overtaken_size = 0;
         f->before[i] = ff_twist_zero();
@@ -331,15 +332,18 @@ static bool cycle(ff_server *f) {
                 d->config.axiscorr_upper[a] = fmax(0.0, d->state.axes[a] < 0 ? 0.0 : d->state.axes[a]);
                 d->config.axiscorr_lower[a] = fmin(0.0, d->state.axes[a] > 0 ? 0.0 : d->state.axes[a]);
             }
-        const bool restarts = !isnan(ff__server_acts(f, FF_FAULT_ROBOT_RESTARTS, i));
-        if (d->restarts && !restarts)
-            ff__server_restart(f, i);
-        d->restarts = restarts;
+        const double restarts = ff__server_acts(f, FF_FAULT_ROBOT_RESTARTS, i);
+        if (d->restarts && isnan(restarts))
+            ff__server_restart(f, i, d->counted);
+        d->restarts = !isnan(restarts);
+        d->counted = restarts > 0.0;
         if (!isnan(ff__server_acts(f, FF_FAULT_ROBOT_ABORTS, i)))
             for (int a = 0; a < 12; a++)
                 d->config.axiscorrmon[a] = 0.0;
         if (!d->apart) {
             d->tick = f->time;
+            d->missed = ff__server_undelivered(f, i) ? d->missed + 1 : 0;
+            d->jumped |= f->moving && (double)d->missed > f->scenario->satellite[i].safety.missed;
             ff__server_send_rob(f, i);
         } else if (f->options->lockstep)
             ff__server_tick_until(f, i, f->time);
