@@ -62,6 +62,17 @@ export function conduct(run: Run): HTMLElement[] {
   return out;
 }
 
+/** What the bar of times marks beside contacts: states, trips and orders, the phases of on-board software; at most a hundred. */
+export function events(run: Run): [number, string][] {
+  const out = (run.summary.events ?? []).map((e): [number, string] => [e.time_s, e.text ?? e.state ?? ""]);
+  for (const name of Object.keys(run.summary.satellites ?? {})) {
+    const phase = run.table?.column(`${name}.obsw.phase`);
+    for (let i = 1; phase && i < run.table!.rows && out.length < 100; i++)
+      if (phase[i] !== phase[i - 1] && Number.isFinite(phase[i]!) && Number.isFinite(phase[i - 1]!)) out.push([run.table!.time[i]!, `${name}: phase ${phase[i]} of its software`]);
+  }
+  return out.slice(0, 100);
+}
+
 export const decimals = (value: number | null): string => (value === null ? "–" : value.toFixed(3).replace("-", "−"));
 
 /** "pose_error_rad" -> ["pose error", "rad"]. */
