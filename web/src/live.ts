@@ -348,7 +348,7 @@ class Page {
       i.style.width = `${(100 * ((c.end_s ?? hello.end_s ?? 0) - c.start_s)) / span}%`;
       return i;
     }));
-    return h("div", {class: "transport", role: "group", "aria-label": "Replay"}, this.playButton, this.clock, h("div", {class: "track"}, marks, this.slider), speed,
+    return h("div", {class: "transport", role: "region", "aria-label": "Replay"}, this.playButton, this.clock, h("div", {class: "track"}, marks, this.slider), speed,
       h("button", {type: "button", class: "quiet small", click: () => this.order("stop")}, "Close"));
   }
 

@@ -212,7 +212,7 @@ class Page {
         {text: "", node: h("span", {}, mark(r.met, r.met ? "met" : "not met"), when !== null ? h("span", {class: "soft"}, `, ${when}`) : null)},
       ];
     });
-    return section("Requirements", "", htmlTable("Requirements", ["Requirement", "#Value", "#Limit", "Share of the limit", ""], rows, "requirements"));
+    return section("Requirements", "", htmlTable("Requirements", ["Requirement", "#Value", "#Limit", "Share of the limit", "Result"], rows, "requirements"));
   }
 
   private facts(run: Run): HTMLElement {
@@ -493,7 +493,7 @@ class Page {
     this.play(false);
     this.showMarks();
     return h(
-      "div", {class: "transport", role: "group", "aria-label": "Replay"},
+      "div", {class: "transport", role: "region", "aria-label": "Replay"},
       this.playButton, this.clock,
       h("div", {class: "track"}, this.marks, this.slider),
       speed,

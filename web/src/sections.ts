@@ -21,7 +21,7 @@ export function matrices(run: Run): HTMLElement[] {
     if (!n) return [];
     const list = value as (number | null)[];
     const rows = Array.from({length: n}, (_r, i) => [String(i + 1), ...list.slice(i * n, (i + 1) * n).map((v) => number(v))]);
-    return [section(`Emulation, ${words(key)}`, "", htmlTable(sentence(words(key)), ["", ...rows.map((_r, i) => `#${i + 1}`)], rows, "matrix"))];
+    return [section(`Emulation, ${words(key)}`, "", htmlTable(sentence(words(key)), ["Row", ...rows.map((_r, i) => `#${i + 1}`)], rows, "matrix"))];
   });
 }
 
