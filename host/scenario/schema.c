@@ -611,6 +611,10 @@ const char *ff_type_text(ff_type type) {
         return "text";
     case FF_TYPE_NAME:
         return "name";
+    case FF_TYPE_TOPIC:
+        return "topic";
+    case FF_TYPE_NAMES:
+        return "list of six names";
     case FF_TYPE_WORD:
     case FF_TYPE_FLAG:
     case FF_TYPE_METHOD_NAME:
