@@ -63,4 +63,42 @@ refused satellites.client.robot.command=joint_states "command 'joint_states' is 
 refused 'satellites.client.robot.joints=[a, b, c, d, e, a]' "joints: 'a' stands there twice"
 refused 'satellites.client.robot.joints=[a, b, c, d, e]' "joints must be a list of six"
 refused satellites.client.robot.driver=robot "a device is not virtual: the operator arms at the local console"
+# a driver by the specifications: one that is met, and those that are refused before anything moves
+. "$FF_SOURCE_DIR/tests/ros_peer.sh"
+ros_peer || { without "another vendor's driver: $why"; [ $failures -eq 0 ]; exit; }
+where=$("$FREEFLOAT" analyze workspace "$S" --json | python3 -c "
+import json, sys, math
+s = json.load(sys.stdin)['satellites']['client']['absolute']
+print(' '.join('%.15g' % math.radians(x) for x in s['start_axes_deg']))")
+urgent=() # an interpreter beside busy cores is late: before the other tests, where that is allowed
+chrt -f 10 true 2> /dev/null && urgent=(chrt -f 10)
+driver() { # WHAT expected in rt's lines
+  # shellcheck disable=SC2086
+  timeout 60 "${urgent[@]}" python3 "$R/ros2_driver.py" "$peer" $domain "/s$$" "/c$$" "/w$$" "$1" $where > "$1.peer" 2>&1 & facility_pid=$!
+  timeout 50 "$FREEFLOAT" rt "$S" --arm --out "$1" "${P[@]}" --silence 10 --wait "${3:-20}" \
+    --set time.cycle=0.02 --set time.duration=0.4 --set 'satellites.client.velocity=[0,0,0]' --set 'satellites.client.angular_velocity=[0,0,0]' --set 'contacts=[]' \
+    --set 'satellites.client.check={push: skip}' --set 'satellites.client.safety={missed: 500, age: 5}' < /dev/null > "$1.rt" 2>&1
+  got=$?
+  kill "$facility_pid" 2> /dev/null; wait "$facility_pid" 2> /dev/null; facility_pid=
+  grep -q "$2" "$1.rt" || fail "$1: exit $got, not '$2': $(tail -n 4 "$1.rt"; tail -n 3 "$1.peer")"
+}
+driver met "0 answers late"
+[ $got -eq 0 ] || fail "met: exit $got: $(cat met.rt)"
+grep -q "orders .* jump 0.00" met.peer || fail "met: $(cat met.peer)"
+driver rival "somebody else publishes /c$$ too, allowed: this program alone"
+driver type "/s$$ has the type std_msgs::msg::dds_::String_ in this domain, allowed: sensor_msgs/msg/JointState" 4
+if [ -n "${FF_TEST_LONG:-}" ]; then # the others' refusals by bytes alone: unit/devices/ros2
+  driver later "FAULT.*CONTROLLER.*other publishers of the command's topic"
+  driver ahead "its stamps are [23][.].* s ahead of this computer's clock, allowed: 0.5 s"
+  driver missing "/s$$ has no joint 'elbow_joint', allowed: all six"
+  driver repeated "/s$$ has the joint 'elbow_joint' twice, allowed: once"
+  driver behind "its stamps are .* s behind this computer's clock"
+  driver nan "a joint's position is not a number" 4
+  driver two "/s$$ comes from two publishers, allowed: one"
+  driver deaf "nobody reads /c$$ .std_msgs/msg/Float64MultiArray.: is the controller active" 4
+  driver slow "comes every 40.000 ms and time.cycle is 20.000 ms"
+  driver unmarked "is not that of freefloat facility, allowed: .driver: robot."
+  driver jumps "FAULT.*CONTROLLER.*stamps ahead of this computer's clock"
+  driver second "FAULT.*CONTROLLER.*joint states of a second publisher"
+fi
 [ $failures -eq 0 ]

@@ -63,16 +63,19 @@ ff_status ff_ros2_states_decode(const void *bytes, size_t size, const ff_device_
             }
     }
     const uint64_t positions = doubles(&c);
-    if (c.bad || positions != count) /* velocities and efforts may be missing */
-        return states->found || c.bad ? FF_ERR_FORMAT : FF_OK;
     bool finite = true;
-    for (uint64_t n = 0; n < count; n++) {
+    for (uint64_t n = 0; n < positions; n++) {
         const double q = ff_cdr_get_double(&c);
-        if (place[n] < 0)
+        if (n >= count || place[n] < 0)
             continue;
         states->q[place[n]] = q;
         finite = finite && isfinite(q);
     }
+    for (int list = 0; list < 2; list++) /* velocities and efforts, which may be empty */
+        for (uint64_t n = doubles(&c); n > 0; n--)
+            ff_cdr_get_double(&c);
+    if (states->found && positions != count)
+        return FF_ERR_FORMAT;
     return c.bad ? FF_ERR_FORMAT : finite ? FF_OK : FF_ERR_NOT_FINITE;
 }
 

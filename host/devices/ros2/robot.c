@@ -103,7 +103,7 @@ static ff_status greet(void *self, const void *packet, size_t size, void *bytes,
     }
     const double period = ff_ros2_period(&r->pace, m->stamp), cycle = r->settings.cycle;
     if (!(period > 0.0)) {
-        FF_TEXT_LINE(message, message_size, topic, ": its stamps do not advance");
+        FF_TEXT_LINE(message, message_size, topic, ": too few messages with newer stamps");
         return FF_INFO_HELD;
     }
     if (fabs(period - cycle) > APART_PERIOD * cycle) {

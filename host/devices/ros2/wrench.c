@@ -55,7 +55,7 @@ static ff_status greet(void *self, const void *packet, size_t size, void *bytes,
     s->from = m.head.from;
     const double period = status == FF_OK ? ff_ros2_period(&s->pace, m.stamp) : 0.0;
     if (status == FF_OK && !(period > 0.0)) {
-        FF_TEXT_LINE(message, message_size, topic, ": its stamps do not advance");
+        FF_TEXT_LINE(message, message_size, topic, ": too few messages with newer stamps");
         return FF_INFO_HELD;
     }
     s->period = period > 0.0 ? period : s->period;
