@@ -247,7 +247,8 @@ static const ff_setting setting[] = {
      .type = FF_SETTING_NAMES,
      .unit = "",
      .offset = FF_DEVICE_SETTING(joints),
-     .absent = "required",
+     .absent = "[shoulder_pan_joint, shoulder_lift_joint, elbow_joint, wrist_1_joint, wrist_2_joint, "
+               "wrist_3_joint]",
      .help = "Joints as the driver names them, in the order of the arm's axes. The messages may have them in "
              "any order, and others beside them."},
     {.name = "command",
@@ -269,7 +270,7 @@ static const ff_setting setting[] = {
      .type = FF_SETTING_CHOICE,
      .unit = "",
      .offset = FF_DEVICE_SETTING(arm),
-     .absent = "required",
+     .absent = "ur10e",
      .choice = ff_arm_names,
      .help = "Kinematics, by which alone the pose is known: of a calibrated arm by its own URDF file."},
 };
