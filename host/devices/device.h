@@ -13,7 +13,7 @@
 typedef enum ff_device_kind { FF_DEVICE_ROBOT, FF_DEVICE_SENSOR } ff_device_kind;
 
 enum {
-    FF_DEVICE_NAME = 128, /* [bytes] of a topic or a joint */
+    FF_DEVICE_NAME = 128,      /* [bytes] of a topic or a joint */
     FF_DEVICE_READ_MAX = 2056, /* [bytes] of a datagram that is looked at; a longer one is malformed */
     FF_DEVICE_SEND_MAX = 1024, /* [bytes] of one that is sent */
     FF_DEVICE_TEXT_MAX = 4096, /* [bytes] of a program */
@@ -60,13 +60,13 @@ typedef struct ff_device_range {
 /* One telegram of a robot. */
 /* What a robot's controller may report of itself, and what it is while the robot may move:
  * X(name, text, ready): ready < 0: as at the first telegram */
-#define FF_SIGNALS(X)                 \
-    X(MODE, "operating mode", -1)     \
-    X(DRIVES, "drives", 1)            \
-    X(EMERGENCY, "emergency stop", 0) \
-    X(OVERRIDE, "override", -1)       \
-    X(PROGRAM, "program", 1)          \
-    X(PROTECTIVE, "protective stop", 0)                    \
+#define FF_SIGNALS(X)                                       \
+    X(MODE, "operating mode", -1)                           \
+    X(DRIVES, "drives", 1)                                  \
+    X(EMERGENCY, "emergency stop", 0)                       \
+    X(OVERRIDE, "override", -1)                             \
+    X(PROGRAM, "program", 1)                                \
+    X(PROTECTIVE, "protective stop", 0)                     \
     X(RIVALS, "other publishers of the command's topic", 0) \
     X(READERS, "a reader of the command's topic", 1)        \
     X(OTHERS, "joint states of a second publisher", 0)      \

@@ -1,6 +1,6 @@
-/* net/link.h - a topic that is read and one that is written, of ROS 2, as datagrams on a socket: what comes in
- * is handed on with a head, what is sent goes out. DDS and its threads (the module `dds`, on Cyclone DDS) stand
- * behind the socket: whoever holds it neither waits for them nor allocates. */
+/* net/link.h - a topic that is read and one that is written, of ROS 2, as datagrams on a socket: what comes
+ * in is handed on with a head, what is sent goes out. DDS and its threads (the module `dds`, on Cyclone DDS)
+ * stand behind the socket: whoever holds it neither waits for them nor allocates. */
 #ifndef FF_NET_LINK_H
 #define FF_NET_LINK_H
 
@@ -19,8 +19,8 @@ typedef enum ff_link_quality {
 
 /* Before each message's CDR bytes. Of this computer alone: no wire has it. */
 typedef struct ff_link_head {
-    int64_t arrived; /* [ns] on CLOCK_REALTIME */
-    uint64_t from;   /* its publisher: a number that no other one has */
+    int64_t arrived;  /* [ns] on CLOCK_REALTIME */
+    uint64_t from;    /* its publisher: a number that no other one has */
     uint32_t readers; /* of what is written here */
     uint32_t rivals;  /* who else publishes that */
 } ff_link_head;
@@ -38,7 +38,7 @@ typedef struct ff_link_state {
     unsigned writers; /* of what is read here, in its type */
     unsigned readers; /* of what is written */
     unsigned rivals;
-    bool other;                     /* somebody has one of the topics in another type: */
+    bool other;                                   /* somebody has one of the topics in another type: */
     char topic[FF_LINK_NAME], type[FF_LINK_NAME]; /* as DDS has it */
 } ff_link_state;
 
@@ -64,8 +64,8 @@ typedef struct ff_link_table {
 ff_status ff_link_open(const ff_link_config *config, ff_link *link, char *message, size_t size);
 void ff_link_look(const ff_link *link, ff_link_state *state);
 void ff_link_close(ff_link *link); /* one that is not open is fine */
-/* On the wire when it returns: what is written here after it, also to another link, comes after it. Not in real
- * time. */
+/* On the wire when it returns: what is written here after it, also to another link, comes after it. Not in
+ * real time. */
 bool ff_link_write(const ff_link *link, const void *bytes, size_t size);
 /* As ff_socket_receive: head and bytes of a message. Never blocks, no allocation, as the next one. */
 long ff_link_receive(const ff_link *link, void *buffer, size_t size, int64_t *arrived_ns);

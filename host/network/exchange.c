@@ -92,10 +92,10 @@ static void drain_sensor(ff_network *s, int i, double now) {
     for (; n < RECORDS; n++) {
         from = address->sensor_at;
         const long size =
-            address->sensor->topics ? ff_link_receive(&b->sensor_link, bytes, sizeof bytes, &stamp)
-            : address->sensor->frame
-                ? ff_stream_receive(&b->sensor_stream, address->sensor, b->sensor_fd, bytes, sizeof bytes, &stamp)
-                : ff_socket_receive(b->sensor_fd, bytes, sizeof bytes, &from, &stamp);
+            address->sensor->topics  ? ff_link_receive(&b->sensor_link, bytes, sizeof bytes, &stamp)
+            : address->sensor->frame ? ff_stream_receive(&b->sensor_stream, address->sensor, b->sensor_fd,
+                                                         bytes, sizeof bytes, &stamp)
+                                     : ff_socket_receive(b->sensor_fd, bytes, sizeof bytes, &from, &stamp);
         if (size == 0)
             break;
         if (!ff_socket_same(&from, &address->sensor_at)) {
@@ -192,8 +192,8 @@ bool ff__network_take_telegram(ff_network *s, int i, int64_t *arrived) {
         }
         b->report = sample.robot;
         if (s->address->body[i].robot->jointed)
-            b->report.pose = ff_plan_to_base(&s->plan->body[i],
-                                             ff_arm_forward(&s->plan->body[i].arm, &b->report.joints));
+            b->report.pose =
+                ff_plan_to_base(&s->plan->body[i], ff_arm_forward(&s->plan->body[i].arm, &b->report.joints));
         if (!b->known)
             b->first = b->report.pose;
         b->peer = from;

@@ -216,8 +216,7 @@ bool ff_reader_text(ff_reader *r, const ff_node *node, const char *what, char *t
 static bool is_topic(const char *name) {
     bool token = false;
     for (; *name; name++) {
-        const bool letter =
-            (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') || *name == '_';
+        const bool letter = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') || *name == '_';
         const bool starts = name[0] == '/' && name[1] != '/' && name[1] != 0;
         if (*name == '/' ? !starts : !letter && !(token && *name >= '0' && *name <= '9'))
             return false;
@@ -230,10 +229,11 @@ bool ff_reader_topic(ff_reader *r, const ff_node *node, const char *what, char *
     if (!ff_reader_text(r, node, what, text, FF_NAME_SIZE))
         return false;
     return (text[0] == '/' && is_topic(text)) ||
-           ff_reader_fail(r, node->place,
-                          "%s '%s' is no topic, allowed: names of letters, digits and underscores, each behind "
-                          "a slash: /joint_states",
-                          what, ff_show(text).text);
+           ff_reader_fail(
+               r, node->place,
+               "%s '%s' is no topic, allowed: names of letters, digits and underscores, each behind "
+               "a slash: /joint_states",
+               what, ff_show(text).text);
 }
 
 bool ff_reader_names(ff_reader *r, const ff_node *node, const char *what, char names[][FF_NAME_SIZE]) {

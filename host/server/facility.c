@@ -437,8 +437,7 @@ static void end_session(ff_server *f) {
             d->ur.here    ? "the program"
             : d->ros.here ? "the driver's client"
                           : "RSI",
-            reasons[d->state.stopped],
-            (unsigned long long)f->k, (unsigned long long)d->state.info.late,
+            reasons[d->state.stopped], (unsigned long long)f->k, (unsigned long long)d->state.info.late,
             (unsigned long long)d->state.info.too_late, (unsigned long long)d->state.info.clipped,
             (unsigned long long)d->state.info.malformed);
     }
@@ -544,11 +543,11 @@ void ff_facility_run(const ff_scenario *scenario, const ff_facility_options *opt
                     options->lockstep ? " (lockstep)" : "", scenario->satellite[i].robot.device.command,
                     (unsigned)scenario->satellite[i].robot.device.domain);
             else
-            say(f, "%s: %s port %u every %g ms%s, RDT on port %u, HTTP on port %u",
-                scenario->satellite[i].name, f->device[i].ur.here ? "RTDE on" : "RSI to",
-                ntohs(f->address.body[i].robot_at.sin_port), 1e3 * f->plan.cycle,
-                options->lockstep ? " (lockstep)" : "", ntohs(f->address.body[i].sensor_at.sin_port),
-                ntohs(f->address.body[i].page_at.sin_port));
+                say(f, "%s: %s port %u every %g ms%s, RDT on port %u, HTTP on port %u",
+                    scenario->satellite[i].name, f->device[i].ur.here ? "RTDE on" : "RSI to",
+                    ntohs(f->address.body[i].robot_at.sin_port), 1e3 * f->plan.cycle,
+                    options->lockstep ? " (lockstep)" : "", ntohs(f->address.body[i].sensor_at.sin_port),
+                    ntohs(f->address.body[i].page_at.sin_port));
         f->deadline = ff_clock_now();
         set_clocks(f);
         start_session(f);

@@ -107,7 +107,8 @@ typedef struct ff_cdr_in {
 } ff_cdr_in;
 
 static inline ff_cdr_in ff_cdr_open(const void *bytes, size_t size) {
-    /* the second half of the header are options, which a reader passes over: some write their padding there */
+    /* the second half of the header are options, which a reader passes over: some write their padding there
+     */
     return (ff_cdr_in){bytes, FF_CDR_HEADER, size,
                        size < FF_CDR_HEADER || memcmp(bytes, ff_cdr_header, FF_CDR_HEADER / 2) != 0};
 }

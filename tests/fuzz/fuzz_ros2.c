@@ -1,5 +1,6 @@
-/* Any bytes as a driver's joint states, its wrench, or a command: to the readers, and to the devices before and after they were greeted. What is
- * read is finite or said not to be; nothing is sent that was not ordered. */
+/* Any bytes as a driver's joint states, its wrench, or a command: to the readers, and to the devices before
+ * and after they were greeted. What is read is finite or said not to be; nothing is sent that was not
+ * ordered. */
 #include "devices/ros2/ros2.h"
 
 #include "fuzz.h"

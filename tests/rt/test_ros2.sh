@@ -63,6 +63,8 @@ refused satellites.client.robot.command=joint_states "command 'joint_states' is 
 refused 'satellites.client.robot.joints=[a, b, c, d, e, a]' "joints: 'a' stands there twice"
 refused 'satellites.client.robot.joints=[a, b, c, d, e]' "joints must be a list of six"
 refused satellites.client.robot.driver=robot "a device is not virtual: the operator arms at the local console"
+"$FREEFLOAT" rt "$S" --arm --out none --wait 0.2 "${P[@]}" --ros=127.0.0.2:$domain < /dev/null > none.rt 2>&1
+{ [ $? -eq 2 ] && grep -q "domain $domain is on 127.0.0.1 by the scenario's driver, and on 127.0.0.2 here" none.rt; } || fail "--ros elsewhere: $(cat none.rt)"
 # a driver by the specifications: one that is met, and those that are refused before anything moves
 . "$FF_SOURCE_DIR/tests/ros_peer.sh"
 ros_peer || { without "another vendor's driver: $why"; [ $failures -eq 0 ]; exit; }

@@ -35,8 +35,7 @@ static void range(const void *self, ff_device_range *range) {
 
 static void topics(const void *self, ff_device_topics *topics) {
     const robot *r = self;
-    *topics =
-        (ff_device_topics){r->settings.states, FF_ROS2_STATES, r->settings.command, FF_ROS2_COMMAND};
+    *topics = (ff_device_topics){r->settings.states, FF_ROS2_STATES, r->settings.command, FF_ROS2_COMMAND};
 }
 
 /* ----------------------------------------------------------------------------------------- greeting --
@@ -126,8 +125,8 @@ static ff_status refuse(uint64_t *counter, ff_status status) {
 }
 
 static void put_signals(const robot *r, const ff_link_head *head, ff_robot_report *report) {
-    report->signals = 1u << FF_SIGNAL_RIVALS | 1u << FF_SIGNAL_READERS | 1u << FF_SIGNAL_OTHERS |
-                      1u << FF_SIGNAL_AHEAD;
+    report->signals =
+        1u << FF_SIGNAL_RIVALS | 1u << FF_SIGNAL_READERS | 1u << FF_SIGNAL_OTHERS | 1u << FF_SIGNAL_AHEAD;
     report->signal[FF_SIGNAL_RIVALS] = head->rivals;
     report->signal[FF_SIGNAL_READERS] = head->readers > 0;
     report->signal[FF_SIGNAL_OTHERS] = r->others;
@@ -139,8 +138,7 @@ static ff_status sample(void *self, double now, const void *bytes, size_t size, 
     ff_device_counters *count = &r->counters;
     ff_ros2_states states;
     (void)now;
-    if (size > FF_DEVICE_READ_MAX ||
-        ff_ros2_states_decode(bytes, size, &r->settings, &states) != FF_OK)
+    if (size > FF_DEVICE_READ_MAX || ff_ros2_states_decode(bytes, size, &r->settings, &states) != FF_OK)
         return refuse(&count->malformed, FF_ERR_FORMAT);
     const ff_ros2_message *m = &states.message;
     if (!states.found) /* a gripper's, for example */
@@ -277,8 +275,9 @@ static const ff_setting setting[] = {
 
 const ff_device ff_device_ros2 = {
     .name = "ros2",
-    .help = "a robot behind its ROS 2 driver, which this computer reaches from the interface `address`; `run` "
-            "and `facility` take it for `delay`.",
+    .help =
+        "a robot behind its ROS 2 driver, which this computer reaches from the interface `address`; `run` "
+        "and `facility` take it for `delay`.",
     .kind = FF_DEVICE_ROBOT,
     .setting = setting,
     .settings = sizeof setting / sizeof *setting,

@@ -45,8 +45,8 @@ ff_status ff_ros2_wrench_decode(const void *bytes, size_t size, ff_ros2_message 
 /* FF_ERR_SIZE: not six numbers. *label is "" without one. */
 ff_status ff_ros2_command_decode(const void *bytes, size_t size, double q[6], char label[FF_ROS2_LABEL]);
 
-/* CDR alone. The joints stand in the message in reverse, behind one that is not asked for: no reader may count
- * on their order. */
+/* CDR alone. The joints stand in the message in reverse, behind one that is not asked for: no reader may
+ * count on their order. */
 ff_status ff_ros2_states_encode(uint64_t stamp, const char *frame, const ff_device_settings *of,
                                 const double q[6], int joints, void *bytes, size_t size, size_t *used);
 ff_status ff_ros2_wrench_encode(uint64_t stamp, const char *frame, const ff_wrench *wrench, void *bytes,
@@ -57,20 +57,20 @@ ff_status ff_ros2_command_encode(const double q[6], const char *label, void *byt
 
 /* Settings of both devices: where the driver is, and what is behind it. */
 extern const char *const ff_ros2_drivers[];
-#define FF_ROS2_PLACE                                                                                     \
-    {.name = "domain",                                                                                    \
-     .type = FF_SETTING_INTEGER,                                                                          \
-     .unit = "",                                                                                          \
-     .offset = FF_DEVICE_SETTING(domain),                                                                 \
-     .absent = "0",                                                                                       \
-     .low = 0,                                                                                            \
-     .high = FF_LINK_DOMAINS,                                                                             \
-     .help = "ROS_DOMAIN_ID of the driver."},                                                             \
-    {                                                                                                     \
-        .name = "driver", .type = FF_SETTING_BOOLEAN, .unit = "", .offset = FF_DEVICE_SETTING(facility),  \
-        .absent = "robot", .choice = ff_ros2_drivers,                                                     \
-        .help = "`robot`: a real one may be behind it, also on loopback: it is armed at the console. "    \
-                "`facility`: the virtual one of `freefloat facility` and no other."                       \
+#define FF_ROS2_PLACE                                                                                    \
+    {.name = "domain",                                                                                   \
+     .type = FF_SETTING_INTEGER,                                                                         \
+     .unit = "",                                                                                         \
+     .offset = FF_DEVICE_SETTING(domain),                                                                \
+     .absent = "0",                                                                                      \
+     .low = 0,                                                                                           \
+     .high = FF_LINK_DOMAINS,                                                                            \
+     .help = "ROS_DOMAIN_ID of the driver."},                                                            \
+    {                                                                                                    \
+        .name = "driver", .type = FF_SETTING_BOOLEAN, .unit = "", .offset = FF_DEVICE_SETTING(facility), \
+        .absent = "robot", .choice = ff_ros2_drivers,                                                    \
+        .help = "`robot`: a real one may be behind it, also on loopback: it is armed at the console. "   \
+                "`facility`: the virtual one of `freefloat facility` and no other."                      \
     }
 
 #define FF_ROS2_APART 0.5 /* [s] between the driver's clock and this computer's at most */

@@ -1,5 +1,5 @@
-/* A force-torque sensor that a ROS 2 driver publishes (force_torque_sensor_broadcaster) as a device. Raw: bias
- * and mock-up are the loop's affair. */
+/* A force-torque sensor that a ROS 2 driver publishes (force_torque_sensor_broadcaster) as a device. Raw:
+ * bias and mock-up are the loop's affair. */
 #include "devices/ros2/ros2.h"
 
 #include "devices/text.h"

@@ -158,7 +158,7 @@ static ff_status take_recipe(const ff_rtde_packet *packet, const char *names, co
         const size_t length = strcspn(name, ",");
         memcpy(field, name, length < sizeof field ? length : sizeof field - 1);
         FF_TEXT_LINE(message, size, "the robot's controller: RTDE field ", field,
-                " is not there, of another type, or another client writes it");
+                     " is not there, of another type, or another client writes it");
     } else
         refuse(message, size, "an RTDE recipe cannot be read");
     return FF_ERR_DEVICE;
@@ -184,7 +184,7 @@ static void name_obstacle(const double *value, char *message, size_t size) {
         word[i][out.used] = 0;
     }
     FF_TEXT_LINE(message, size, "the robot's controller does not run the program that was sent: ", why,
-            " (robot status ", word[0], ", safety status ", word[1], ")");
+                 " (robot status ", word[0], ", safety status ", word[1], ")");
 }
 
 static ff_status await_program(robot *r, const ff_rtde_packet *packet, char *message, size_t size) {

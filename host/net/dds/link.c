@@ -1,5 +1,6 @@
 /* The module dds: net/link.h by Cyclone DDS. Its threads hand what comes in to the socket, one of our own
- * writes what is sent; they keep off the loop's processor and come before ordinary work where that is allowed.
+ * writes what is sent; they keep off the loop's processor and come before ordinary work where that is
+ * allowed.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -73,7 +74,8 @@ static void meet(self *l, const dds_builtintopic_endpoint_t *one, bool alive, bo
     }
     if (memcmp(&one->participant_key, &l->own, sizeof l->own) == 0 || !one->topic_name || !one->type_name)
         return;
-    const bool read = strcmp(one->topic_name, l->reads) == 0, written = strcmp(one->topic_name, l->writes) == 0;
+    const bool read = strcmp(one->topic_name, l->reads) == 0,
+               written = strcmp(one->topic_name, l->writes) == 0;
     if ((read && writes) || written) {
         const char *type = read ? l->reads_type : l->writes_type;
         if (strcmp(one->type_name, type) == 0)

@@ -1,5 +1,6 @@
-/* A robot behind its ROS 2 driver by bytes alone: messages by the specification, what is refused before anything moves, what is passed
- * over or named in a run, and that nothing is sent before the robot shall move. */
+/* A robot behind its ROS 2 driver by bytes alone: messages by the specification, what is refused before
+ * anything moves, what is passed over or named in a run, and that nothing is sent before the robot shall
+ * move. */
 #include "devices/ros2/ros2.h"
 
 #include "support.h"
@@ -167,7 +168,8 @@ static void test_refusals(void **unused) {
     free(robot);
 }
 
-/* Order mapped, losses by the stamps, others passed over; nothing sent before a motion, then six positions. */
+/* Order mapped, losses by the stamps, others passed over; nothing sent before a motion, then six positions.
+ */
 static void test_run(void **unused) {
     (void)unused;
     void *robot = met();
@@ -264,7 +266,8 @@ static void test_wrench(void **unused) {
     ff_device_sample s;
     for (int n = 0; n < 14; n++) {
         ff_wrench wrench = {ff_vec3_make(4, 5, n), ff_vec3_make(1, 2, 3)};
-        const uint64_t stamp = UINT64_C(1700000000000000000) + UINT64_C(2000000) * (uint64_t)(n > 9 ? n + 3 : n);
+        const uint64_t stamp =
+            UINT64_C(1700000000000000000) + UINT64_C(2000000) * (uint64_t)(n > 9 ? n + 3 : n);
         ff_link_head head = {.arrived = (int64_t)stamp, .from = n == 13 ? 8 : 7};
         if (n == 12)
             wrench.f.x = FF_NAN;
@@ -279,8 +282,9 @@ static void test_wrench(void **unused) {
         for (size_t cut = 0; n == 9 && cut < size; cut += 5)
             assert_true(d->sample(sensor, 0.0, in, cut, &s) < 0);
         assert_int_equal(d->sample(sensor, 0.0, in, size, &s), n == 10 ? FF_INFO_GAP : FF_OK);
-        assert_int_equal(d->sample(sensor, 0.0, in, size, &(ff_device_sample){.sensor.repeats = 0}), FF_INFO_STALE);
-        assert_int_equal(s.sensor.stamp, n > 9 ? n - 8 + 3 : 1); /* by its own period, 2 ms */
+        assert_int_equal(d->sample(sensor, 0.0, in, size, &(ff_device_sample){.sensor.repeats = 0}),
+                         FF_INFO_STALE);
+        assert_int_equal(s.sensor.stamp, n > 9 ? n - 8 + 3 : 1);            /* by its own period, 2 ms */
         assert_int_equal(s.sensor.health, n == 13 ? FF_ERR_DEVICE : FF_OK); /* a second publisher */
         assert_true(s.sensor.f_s.f.y == 2.0 && s.sensor.f_s.t.z == wrench.t.z);
     }
