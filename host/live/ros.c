@@ -14,7 +14,10 @@ static const struct {
     {"list_parameters", "ListParameters"},        {"get_parameters", "GetParameters"},
     {"get_parameter_types", "GetParameterTypes"}, {"describe_parameters", "DescribeParameters"},
     {"set_parameters", "SetParameters"},          {"set_parameters_atomically", "SetParametersAtomically"}};
-enum { DEPTH = 4000 }; /* messages kept for a reliable reader that is slow: four seconds at 1 kHz */
+enum {
+    DEPTH = 15000
+}; /* messages kept for a reliable reader that is slow: 15 s at 1 kHz; then it loses
+     the oldest, alone. One that is gone has been given up by DDS before */
 enum { TYPE_NONE = 0, TYPE_INTEGER = 2, TYPE_DOUBLE = 3 }; /* rcl_interfaces/ParameterType */
 
 typedef struct asked { /* a request that the loop has not answered yet */

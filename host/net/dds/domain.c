@@ -41,7 +41,7 @@ static dds_entity_t open_domain(unsigned domain, const char *address) {
         "<Domain><General><Interfaces><NetworkInterface address=\"%s\"/></Interfaces>%s</General>"
         "<Discovery><ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>32</"
         "MaxAutoParticipantIndex>%s"
-        "</Discovery><Internal><Watermarks><WhcHigh>16 "
+        "</Discovery><Internal><Watermarks><WhcHigh>64 "
         "MB</WhcHigh></Watermarks></Internal><Tracing><Verbosity>none</Verbosity></Tracing></Domain>%s%s",
         address, loopback ? "<AllowMulticast>false</AllowMulticast>" : "",
         loopback ? "<Peers><Peer address=\"127.0.0.1\"/></Peers>" : "", more && *more ? "," : "",
