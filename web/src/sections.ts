@@ -33,9 +33,10 @@ export function conduct(run: Run): HTMLElement[] {
     const rows = s.events.map((e): (string | Cell)[] => [
       e.time_s.toFixed(3).replace("-", "−"),
       e.state ? {text: e.state, className: "state"} : "",
-      e.text ? {text: e.text, className: e.level === "fault" ? "over" : ""} : "",
+      e.text ? {text: e.text, className: e.level === "info" ? "" : "over"} : "",
     ]);
-    out.push(section("Events", s.safety ? `It ended in the state ${s.safety.state}: ${s.safety.text}.` : "", htmlTable("Events", ["#Time (s)", "State", "Event"], rows, "events")));
+    const stops = Object.entries(s.safety?.satellites ?? {}).flatMap(([name, body]) => (body.stop ? [` ${name}: ${body.stop}.`] : []));
+    out.push(section("Events", s.safety ? `It ended in the state ${s.safety.state}: ${s.safety.text}.${stops.join("")}` : "", htmlTable("Events", ["#Time (s)", "State", "Event"], rows, "events")));
   }
   const counters = Object.entries(s.devices?.satellites ?? {}).flatMap(([name, devices]) => Object.entries(devices).map(([device, c]) => ({name, device, c})));
   if (counters.length) {
