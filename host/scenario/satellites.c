@@ -13,8 +13,8 @@ bool ff__read_points(ff_reader *r, const ff_node *node, const ff_key *key, ff_sa
     bool good = true;
     for (const ff_node *child = node->child; child && (good || ff_reader_all(r)); child = child->next) {
         if (strcmp(child->key, "com") == 0) {
-            good = ff_reader_fail(r, child->key_place,
-                                  "the point 'com' always exists, allowed: another name");
+            good =
+                ff_reader_fail(r, child->key_place, "the point 'com' always exists, allowed: another name");
             continue;
         }
         good = ff_reader_name(r, child->key_place, "point", child->key) && good;

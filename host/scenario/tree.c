@@ -236,10 +236,10 @@ static ff_status scalar(builder *b, const yaml_event_t *event, ff_place place) {
     if (parent && parent->kind == FF_NODE_MAP && !b->key) {
         const ff_node *first = ff_node_find(parent, text);
         if (first) { /* the first counts */
-            const ff_status kept = keep(
-                b, ff_tree_fault(b->error, place,
-                                 "duplicate key '%s', it stands already in line %d column %d",
-                                 ff_show(text).text, first->key_place.line, first->key_place.column));
+            const ff_status kept =
+                keep(b, ff_tree_fault(b->error, place,
+                                      "duplicate key '%s', it stands already in line %d column %d",
+                                      ff_show(text).text, first->key_place.line, first->key_place.column));
             if (kept != FF_OK)
                 return kept;
         }
