@@ -11,7 +11,7 @@ export function section(title: string, hint: string, ...children: (Node | null)[
 /** Rows of a matrix that stands as one list, row by row; 0: it is not one. */
 export function squareOf(value: unknown[]): number {
   const n = Math.round(Math.sqrt(value.length));
-  return n >= 3 && n * n === value.length && value.every((v) => typeof v === "number" || v === null) ? n : 0;
+  return n >= 2 && n * n === value.length && value.every((v) => typeof v === "number" || v === null) ? n : 0;
 }
 
 /** Matrices of the summary, as such. */
@@ -78,8 +78,8 @@ export const decimals = (value: number | null): string => (value === null ? "–
 
 /** "pose_error_rad" -> ["pose error", "rad"]. */
 export function emulationUnit(key: string): [string, string] {
-  const cut = key.lastIndexOf("_");
-  return cut < 0 ? [key, ""] : [words(key.slice(0, cut)), key.slice(cut + 1)];
+  const cut = key.endsWith("_m_or_rad") ? key.length - 9 : key.lastIndexOf("_");
+  return cut < 0 ? [key, ""] : [words(key.slice(0, cut)), words(key.slice(cut + 1)).replace("1pkg", "1/kg")];
 }
 
 export function mark(good: boolean, text: string): HTMLElement {
