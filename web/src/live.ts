@@ -616,7 +616,7 @@ class Page {
     bar.mark.style.left = "66.667%";
     bar.box.style.setProperty("--peak", `${Math.min(99.5, (100 * bar.peak) / bar.limit / 1.5)}%`);
     bar.box.className = `bar ${share > 1 ? "bad" : share > 0.8 ? "near" : "good"}`;
-    bar.box.setAttribute("aria-valuenow", String(Number.isFinite(bar.now) ? bar.now : 0));
+    bar.box.setAttribute("aria-valuenow", (Number.isFinite(bar.now) ? bar.now : 0).toFixed(9));
     bar.value.textContent = `${number(relevant(bar.now, bar.limit))} of ${exact(Number(bar.limit.toPrecision(6)))}\u00a0${unitText(bar.unit)}`;
     bar.left.textContent = share > 1 ? `${quantity(bar.now - bar.limit, bar.unit)} too much` : `${quantity(bar.limit - bar.now, bar.unit)} left${bar.peak > bar.limit ? `; was ${number(bar.peak)}` : ""}`;
     bar.left.className = share > 1 ? "over" : "soft";
