@@ -29,6 +29,7 @@ enum {
 typedef struct ff_network_options {
     double wait;    /* [s] for the devices to speak; 0: 10 */
     double silence; /* [s] without a telegram until a robot counts as silent; 0: FF_SAFETY_SILENCE */
+    int loop_cpu;   /* 1 + the CPU of the loop; 0: not known */
     const atomic_bool *stop;
 } ff_network_options;
 
@@ -38,6 +39,7 @@ typedef struct ff_network_body {
     void *robot, *sensor; /* their states */
     ff_stream stream;     /* of a robot that is one */
     ff_stream sensor_stream;
+    ff_link link, sensor_link; /* of devices on topics; their sockets are the two above */
 
     /* the robot */
     bool known; /* its address */

@@ -242,7 +242,9 @@ void ff__network_answer(ff_network *s, int i, bool end) {
         ff__network_find(s, turned_too_far(b, i, ff_quat_angle(order.pose.q, b->first.q)));
     if (b->output.moved)
         ff_output_wire(&b->output_config, &b->output, wire_pose(s, i));
-    if (used)
+    if (used && s->address->body[i].robot->topics)
+        ff_link_send(&b->link, text, used);
+    else if (used)
         ff_socket_send(b->robot_fd, text, used, &b->peer);
     b->ended |= end;
 }

@@ -93,10 +93,13 @@ void ff__server_send_rob(ff_server *f, int i) {
         rist.p = ff_vec3_axpy(size, ff_quat_rotate(rist.q, ff_vec3_make(0.0, 0.0, 1.0)), rist.p);
     if (!isnan(size = ff__server_acts(f, FF_FAULT_ROB_LATE, i)))
         late += size;
-    if (d->ur.here) {
+    if (d->ur.here || d->ros.here) {
         if (late > 0.0 && !f->options->lockstep)
             ff_clock_sleep_until(ff_clock_now() + (int64_t)(1e9 * late));
-        ff__server_ur_send(f, i, rist, late);
+        if (d->ur.here)
+            ff__server_ur_send(f, i, rist, late);
+        else
+            ff__server_ros2_send(f, i, late);
         return;
     }
     ff_rsi_from_pose(rist, rob.rist);
@@ -182,7 +185,9 @@ bool ff__server_take_answers(ff_server *f) {
         int64_t stamp;
         if (d->ur.here)
             ff__server_ur_serve(f, i);
-        for (int n = 0; n < 16 && !d->ur.here; n++) {
+        if (d->ros.here)
+            ff__server_ros2_serve(f, i);
+        for (int n = 0; n < 16 && !d->ur.here && !d->ros.here; n++) {
             const long size = ff_socket_receive(d->rsi, text, sizeof text, &from, &stamp);
             if (size == 0)
                 break;
@@ -261,7 +266,7 @@ static void move_to(ff_server *f, int i, ff_pose T) {
 }
 
 void ff__server_rearm(ff_server_device *d) {
-    if (d->ur.here) { /* its clock runs on, and its program */
+    if (d->ur.here || d->ros.here) { /* its clock runs on, and its program */
         d->state.open = d->state.answered = false;
         return;
     }
@@ -288,8 +293,8 @@ void ff__server_restart(ff_server *f, int i, bool counted) {
 
 void ff__server_finish(ff_server *f, int i) {
     ff_server_device *d = &f->device[i];
-    if (d->ur.here) {
-        const ff_arm_joints joints = ff__server_ur_finish(f, i);
+    if (d->ur.here || d->ros.here) {
+        const ff_arm_joints joints = d->ur.here ? ff__server_ur_finish(f, i) : ff__server_ros2_finish(f, i);
         ff_pose at = ff_arm_forward(&f->plan.body[i].arm, &joints);
         at.q = ff_quat_unit(at.q);
         move_to(f, i, at);
