@@ -257,7 +257,8 @@ static void write_all(const fused_model *model, fused_state *state, fused_joint 
     ff__replay_ask(state->replay, ff__fused_group_of(state, z->body), z->from);
 }
 
-/* What is known of them is final; the report is that of the stiffest. */
+/* What is known of them is final; the report is that of the one that bore most: what another errs by
+ * is little of what all did. */
 static void conclude_all(const fused_model *model, fused_state *state, fused_joint *z) {
     const uint32_t contacts = state->report[z->body].contacts + (z->alone ? 1u : 0u);
     fused_contact *last = NULL;
@@ -266,8 +267,8 @@ static void conclude_all(const fused_model *model, fused_state *state, fused_joi
         if (!(z->members >> i & 1u))
             continue;
         if (last)
-            ff__fused_conclude(model, state, c->surface.k > last->surface.k ? last : c);
-        last = last && last->surface.k >= c->surface.k ? last : c;
+            ff__fused_conclude(model, state, c->force_max > last->force_max ? last : c);
+        last = last && last->force_max >= c->force_max ? last : c;
     }
     ff__fused_conclude(model, state, last);
     state->report[z->body].contacts = contacts;
