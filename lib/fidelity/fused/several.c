@@ -227,7 +227,10 @@ static void write_all(const fused_model *model, fused_state *state, fused_joint 
         z->alone ? is_better(model, state, z, records_left)
                  : z->J_best < square(close * z->peak / z->unit) * joint_rows(z) &&
                        (model->config.force_noise == 0.0 || is_parallel(z) || z->J_best < 0.5 * records_left);
-    if (!(near || joint_exact(&model->config, z)) || records < z->count || z->count == 0) {
+    /* what stands explains the rows to the noise: more numbers would only follow that */
+    const bool stands = model->config.force_noise > 0.0 && !z->alone &&
+                        records_left < joint_rows(z) * (1.3 * joint_expected(&model->config, z) + 0.05);
+    if (stands || !(near || joint_exact(&model->config, z)) || records < z->count || z->count == 0) {
         leave(model, state, z, k);
         return;
     }
