@@ -79,6 +79,7 @@ typedef struct ff_robot_report {
     bool stood;     /* the controller has held the robot since */
     uint64_t late;  /* answers called late in between */
     bool restarted; /* corrections count from another origin: latched */
+    bool anchored;  /* it says where they count from, or they count from where the robot is */
     unsigned apart; /* telegrams in a row that show it off all its recent commands */
     bool clipped;   /* for too long: latched, with how far [mm or deg] and the limit */
     double clipped_by, clipped_limit;
@@ -86,7 +87,8 @@ typedef struct ff_robot_report {
     unsigned signal[FF_SIGNAL_COUNT];
     /* of virtual devices in lock step; NaN: not reported */
     double arrives;                       /* [s] virtual time at which this telegram arrives */
-    double record_arrives[FF_MAX_BODIES]; /* the same of each body's newest sensor record */
+    double record_arrives[FF_MAX_BODIES]; /* the same of each body's newest sensor record; in a telegram of
+                                             another robot than the pacing one [0] is the pacing one's next */
 } ff_robot_report;
 
 /* The newest record of a sensor's datagram; one of them that reports a fault comes before it. */

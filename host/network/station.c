@@ -268,7 +268,7 @@ static void report_body(ff_network *s, int i, ff_pose T, bool filled, ff_sample_
     body->next = (ff_sent){.to = {b->output.pose, b->out.to.twist}}; /* it stands there without an answer */
     body->rests = b->out.rests;
     body->rest = b->output.moved ? b->rest : b->measured.T.p;
-    body->boxed = b->beyond;
+    body->boxed = b->boxed;
     b->beyond = b->beyond && filled;
     report_device(s, i, &body->device);
 }
@@ -286,7 +286,7 @@ static void report_faults(ff_network *s, ff_sample *sample) {
             ff__network_find(
                 s, (ff_trip){.code = FF_TRIP_SILENT, .body = i, .value = unheard, .limit = silence});
         if (b->strange)
-            ff__network_find(s, (ff_trip){.code = FF_TRIP_RESTART, .body = i});
+            ff__network_find(s, (ff_trip){.code = b->strange, .body = i});
     }
     if (s->silent)
         ff__network_find(s, (ff_trip){.code = FF_TRIP_SILENT, .value = silence, .limit = silence});

@@ -128,7 +128,7 @@ static ff_status open_device(ff_server *f, int i, char *message, size_t size) {
     if (f->options->lockstep)
         d->config.fields |= FF_RSI_ARRIVAL;
     if (f->scenario->facility_signals)
-        d->config.fields |= FF_RSI_KRC;
+        d->config.fields |= FF_RSI_KRC | FF_RSI_RSOL | FF_RSI_ASPOS;
     if (f->options->timeout)
         d->config.timeout = f->options->timeout;
     d->config.poscorr_rotation_deg = d->config.poscorrmon_rotation_deg = 180.0;
@@ -193,6 +193,7 @@ static void start_session(ff_server *f) {
         d->command = (ff_setpoint){park, ff_twist_zero()};
         d->push = -1;
         d->reading = ff_wrench_zero();
+        d->missed = 0;
         d->was_stuck = d->restarts = d->restarted = d->jumped = d->failed = d->met = false;
         d->late_size = d->deferred_size = d->overtaken_size = 0;
         f->before[i] = ff_twist_zero();
@@ -219,12 +220,14 @@ static void wait_answers(ff_server *f) {
     const double patience = f->options->patience > 0.0 ? f->options->patience : 20.0;
     const int64_t begin = ff_clock_now(),
                   give_up = begin + (f->client ? (int64_t)(1e9 * patience) : 20000000);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        f->device[i].taken = false;
         if (f->device[i].late_size) {
             ff_rsi_controller_receive(&f->device[i].config, &f->device[i].state, f->device[i].late_answer,
                                       f->device[i].late_size);
             f->device[i].late_size = 0;
         }
+    }
     for (;;) {
         ff__server_serve_requests(f);
         const bool all = ff__server_take_answers(f);
@@ -244,10 +247,9 @@ static void wait_answers(ff_server *f) {
                 }
             if (late)
                 continue;
-            bool waits = false; /* a telegram or an answer that a fault took will not come */
+            bool waits = false;
             for (int i = 0; i < n; i++)
-                waits |= f->device[i].state.open && !f->device[i].state.answered &&
-                         !ff__server_unanswerable(f, i) && (f->device[i].met || now < begin + 20000000);
+                waits |= ff__server_awaited(f, i, now - begin);
             if (all || now >= give_up || atomic_load(f->options->stop))
                 return;
             if (!waits && now >= f->deadline)
@@ -330,15 +332,18 @@ static bool cycle(ff_server *f) {
                 d->config.axiscorr_upper[a] = fmax(0.0, d->state.axes[a] < 0 ? 0.0 : d->state.axes[a]);
                 d->config.axiscorr_lower[a] = fmin(0.0, d->state.axes[a] > 0 ? 0.0 : d->state.axes[a]);
             }
-        const bool restarts = !isnan(ff__server_acts(f, FF_FAULT_ROBOT_RESTARTS, i));
-        if (d->restarts && !restarts)
-            ff__server_restart(f, i);
-        d->restarts = restarts;
+        const double restarts = ff__server_acts(f, FF_FAULT_ROBOT_RESTARTS, i);
+        if (d->restarts && isnan(restarts))
+            ff__server_restart(f, i, d->counted);
+        d->restarts = !isnan(restarts);
+        d->counted = restarts > 0.0;
         if (!isnan(ff__server_acts(f, FF_FAULT_ROBOT_ABORTS, i)))
             for (int a = 0; a < 12; a++)
                 d->config.axiscorrmon[a] = 0.0;
         if (!d->apart) {
             d->tick = f->time;
+            d->missed = ff__server_undelivered(f, i) ? d->missed + 1 : 0;
+            d->jumped |= f->moving && (double)d->missed > f->scenario->satellite[i].safety.missed;
             ff__server_send_rob(f, i);
         } else if (f->options->lockstep)
             ff__server_tick_until(f, i, f->time);

@@ -61,14 +61,17 @@ typedef struct ff_server_device {
     double overtaken_at,
         record_at; /* [s] arrival of the record that waits, and of the newest that was sent */
     ff_pose stuck;
-    bool was_stuck, restarts;
-    bool restarted; /* in this session, at least once */
-    bool jumped;    /* its counter has: the loop may take that for a restart, and not answer any more */
+    bool was_stuck, restarts, counted;
+    bool restarted;  /* in this session, at least once */
+    uint64_t missed; /* telegrams in a row that a fault has taken */
+    bool jumped;     /* its counter has, or too many were missed: the loop may not answer any more */
     int32_t counts[6];
     int push;        /* what the pendant asks for, -1: nothing */
     uint64_t pushed; /* since this cycle */
     char late_answer[FF_RSI_READ_MAX];
     size_t late_size;
+    bool taken; /* a fault has taken an answer of this cycle */
+    bool mute;  /* lock step: none came to be taken, and none is waited for until one does */
     /* the controller's clock, in the facility's time [s] */
     double period;         /* of its cycles */
     bool apart;            /* not that of the first robot: it ticks by itself */
@@ -80,6 +83,8 @@ typedef struct ff_server_device {
     char deferred[FF_RSI_READ_MAX + 512];
     size_t deferred_size; /* lock step: a late telegram, sent when the first robot has its answer */
 } ff_server_device;
+
+#define FF_SERVER_UR_STARTED 1.0 /* [s] a UR controller's clock at the beginning: it was started before */
 
 typedef struct ff_server {
     const ff_scenario *scenario; /* as the facility really is */
@@ -137,9 +142,13 @@ ff_arm_joints ff__server_ur_finish(ff_server *f, int i);
 ff_pose ff__server_moved(const ff_setpoint *from, const ff_twist *acceleration, double dt);
 void ff__server_send_rob(ff_server *f, int i);
 bool ff__server_take_answers(ff_server *f);
+bool ff__server_undelivered(const ff_server *f, int i);
 bool ff__server_unanswerable(const ff_server *f, int i);
+double ff__server_pace_follows(const ff_server *f);
+bool ff__server_takes_answer(const ff_server *f, int i);
+bool ff__server_awaited(ff_server *f, int i, int64_t waited);
 void ff__server_rearm(ff_server_device *d);
-void ff__server_restart(ff_server *f, int i);
+void ff__server_restart(ff_server *f, int i, bool counted);
 void ff__server_finish(ff_server *f, int i);
 void ff__server_tick_until(ff_server *f, int i, double t);
 

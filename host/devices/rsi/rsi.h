@@ -57,7 +57,8 @@ typedef struct ff_rsi_rob {
     uint64_t arrival_ns; /* lock step only: the virtual time at which this telegram arrives; in wall-clock
                             time the kernel's stamp says so */
     uint64_t
-        record_ns[FF_RSI_RECORDS]; /* the same of each satellite's newest sensor record; 0: not reported */
+        record_ns[FF_RSI_RECORDS]; /* the same of each satellite's newest sensor record, of another robot than
+                                      the pacing one [0] of the pacing one's next telegram; 0: not reported */
 } ff_rsi_rob;
 
 /* Reads by name, in any order; unknown elements and the root's attributes are ignored. Writes *rob on FF_OK
@@ -194,8 +195,9 @@ void ff_rsi_client_reset(ff_rsi_client_state *state);
  * last answer: taken if the controller's Delay has grown by no more than the telegrams that were lost (those
  * it cannot have had an answer to), or, without that element, if none was lost. What was not taken does not
  * count: relative corrections continue from the last one accepted. state->restarted: Delay or IPOC began
- * again. FF_ERR_FORMAT (also: no RIst or AIPos where the channel needs it), FF_ERR_NOT_FINITE, FF_ERR_SIZE:
- * counted, state otherwise unchanged. */
+ * again, or RSol or ASPos is not what the first telegram said. FF_ERR_FORMAT (also: no RIst or AIPos where
+ * the channel needs it, or without anything that the first telegram had but signals and Arrival),
+ * FF_ERR_NOT_FINITE, FF_ERR_SIZE: counted, state otherwise unchanged. */
 ff_status ff_rsi_client_receive(const ff_rsi_client_config *config, ff_rsi_client_state *state,
                                 const char *bytes, size_t size, ff_rsi_rob *rob);
 /* The answer to the last datagram. command NULL holds the last correction (in relative mode: zero).

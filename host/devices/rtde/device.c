@@ -342,6 +342,7 @@ static ff_status sample(void *self, double now, const void *bytes, size_t size, 
     r->counters.late += r->known && !follows;
     sample->robot = (ff_robot_report){.pose = pose_of(value + AT_POSE),
                                       .lost = lost,
+                                      .anchored = true, /* poses, not corrections */
                                       .taken = r->known && follows && !r->waits,
                                       .stood = !follows,
                                       .late = lost + (r->known && !follows),
