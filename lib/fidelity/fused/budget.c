@@ -171,8 +171,7 @@ void ff__fused_budget(const fused_model *model, fused_state *state, const fused_
     }
     if (c->joined) { /* they share the rows, and the replay takes them in turn in a sub-step */
         sd[FUSED_BY_NOISE] *= 2.0;
-        const double found = 0.001 + 0.015 * w * model->integrate.cycle;
-        sd[FUSED_BY_OTHERS] = c->exact ? found : fmin(0.03, found + 2.0 * sqrt(c->side));
+        sd[FUSED_BY_OTHERS] = c->exact ? 0.001 + 0.015 * w * model->integrate.cycle : 0.03;
     }
     /* the force was not gone for long enough to say where one ends and the other begins */
     if (c->settled && state->followed[body] > 0 &&

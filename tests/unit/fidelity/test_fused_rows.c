@@ -628,9 +628,9 @@ static void test_what_may_be_off(void **unused) {
         expect[FUSED_BY_BANDWIDTH] = 0.0005 * FF_PI * w * e / (1.0 + e) * config->sensor_lag;
         expect[FUSED_BY_GEARS] = 0.028 * sqrt(part * w * BENCH_T);
         expect[FUSED_BY_FRICTION] = 0.018 * c->mu;
-        const double together =
-            0.001 + 0.015 * w * BENCH_T + (c->exact ? 0.0 : 2.0 * sqrt(c->side)); /* 3 % at most */
-        expect[FUSED_BY_OTHERS] = joined ? (c->exact ? together : fmin(0.03, together)) : beside ? 0.03 : 0.0;
+        expect[FUSED_BY_OTHERS] = joined   ? (c->exact ? 0.001 + 0.015 * w * BENCH_T : 0.03)
+                                  : beside ? 0.03
+                                           : 0.0;
         const double unit = fmax(noise, 1e-3 * peak) / peak,
                      along = (config->swings ? leaves / (most * most) : unit * unit * c->surface.J / 50.0) -
                              pow(noise / peak, 2) * (1.0 + 2.0 * sqrt(2.0 / 50.0));
