@@ -133,6 +133,10 @@ void ff__server_ur_send(ff_server *f, int i, ff_pose tcp, double late);
 int ff__server_ur_asked(const ff_server_ur *u);
 ff_arm_joints ff__server_ur_finish(ff_server *f, int i);
 
+/* emulation.c: in place of all the rest */
+void ff__server_emulate(const ff_scenario *scenario, const ff_facility_options *options,
+                        ff_facility_result *result);
+
 /* robot.c */
 ff_pose ff__server_moved(const ff_setpoint *from, const ff_twist *acceleration, double dt);
 void ff__server_send_rob(ff_server *f, int i);
