@@ -14,7 +14,7 @@
 
 enum {
     REST = 25,   /* telegrams at rest before torques */
-    LOST = 3,    /* telegrams in a row that may be missing, and answers that may not be taken */
+    LOST = 3,    /* telegrams in a row that may be missing; answers that are late are the arm's to judge */
     GOODBYE = 50 /* telegrams until an arm that is asked to end must have done so */
 };
 static const double START = 1e-3; /* [rad], [rad/s] by which the arm may be off the start */
@@ -160,7 +160,8 @@ static ff_status meet(arm_loop *a) {
             reply(a, NULL, true);
             return a->status;
         }
-        reply(a, NULL, false);
+        if (!ff_socket_wait(a->fd, 0))
+            reply(a, NULL, false);
         patience = fmax(1.0, patience);
     }
     return FF_OK;
@@ -198,8 +199,8 @@ static ff_status step_controller(arm_loop *a, uint64_t lost, double *torque) {
 static void drive_arm(arm_loop *a) {
     const double silence = a->options->silence > 0.0 ? a->options->silence : FF_SAFETY_SILENCE;
     double torque[FF_EMULATION_TASK_MAX] = {0};
-    unsigned untaken = 0;
-    bool commands = false;
+    bool commands = false, replied = false;
+    memset(&a->rt->lateness, 0, sizeof a->rt->lateness); /* until now nobody was in a hurry */
     while (a->status == FF_OK) {
         ff_status status = next_telegram(a, a->read ? silence : fmax(1.0, silence));
         if (status < 0) {
@@ -210,17 +211,16 @@ static void drive_arm(arm_loop *a) {
         const int64_t begun = ff_clock_now();
         const uint64_t lost = a->read ? r->lost : 0; /* before the first torque nothing moves */
         a->rt->missed += lost;
-        untaken = a->read && !r->taken ? untaken + 1 : 0;
-        a->rt->untaken += untaken > 0;
+        a->rt->untaken += replied && !r->taken;
+        replied = false;
         if (r->fault)
             stop_loop(a, FF_ERR_DEVICE, "at %.3f s: the arm stands: %s", seconds_of(a),
                       ff_torque_fault_text(r->fault));
         else if (commands && !r->commands)
             stop_loop(a, FF_ERR_DEVICE, "at %.3f s: the arm does not take torques any more", seconds_of(a));
-        else if (lost > LOST || untaken > LOST)
-            stop_loop(a, FF_ERR_DEVICE, "at %.3f s: %llu %s in a row, allowed: %d", seconds_of(a),
-                      (unsigned long long)(lost > LOST ? lost : untaken),
-                      lost > LOST ? "telegrams were lost" : "answers were not taken", LOST);
+        else if (lost > LOST)
+            stop_loop(a, FF_ERR_DEVICE, "at %.3f s: %llu telegrams in a row were lost, allowed: %d",
+                      seconds_of(a), (unsigned long long)lost, LOST);
         if (a->status != FF_OK)
             break;
         commands = r->commands;
@@ -229,8 +229,9 @@ static void drive_arm(arm_loop *a) {
             stop_loop(a, status, "at %.3f s: the controller: %s", seconds_of(a), ff_status_text(status));
         else if (a->read > a->cycles)
             return;
-        else {
+        else if (!ff_socket_wait(a->fd, 0)) { /* else it is over already: the next one is answered */
             status = reply(a, torque, false);
+            replied = true;
             if (status == FF_ERR_LIMIT)
                 stop_loop(a, status, "at %.3f s: a joint is beyond its range or its speed", seconds_of(a));
             else if (status < 0)
@@ -256,8 +257,10 @@ static void *arm_thread(void *self) {
     arm_loop *a = self;
     ff_rights_take(a->options->priority > 0 ? a->options->priority : 80, a->options->cpu,
                    !a->options->deep_idle, &a->rt->rights);
-    drive_arm(a);
-    say_goodbye(a);
+    if (meet(a) == FF_OK) { /* again: to take the rights needs many of its cycles */
+        drive_arm(a);
+        say_goodbye(a);
+    }
     ff_rights_release(&a->rt->rights);
     return NULL;
 }
@@ -294,6 +297,11 @@ ff_status ff_rt_emulation_check(const ff_scenario *scenario, const ff_ports *por
         return ff_refuse(FF_ERR_UNSUPPORTED, message, size,
                          "emulation.gains.force needs a measured acceleration, which the arm does not report, "
                          "allowed on devices: 0");
+    for (int i = 0; i < scenario->arms.target.links; i++)
+        if (scenario->arms.target.link[i].speed != 0.0)
+            return ff_refuse(FF_ERR_UNSUPPORTED, message, size,
+                             "joint %d of the target begins at %.3g rad/s, allowed on devices: at rest", i + 1,
+                             scenario->arms.target.link[i].speed);
     const ff_status status =
         ff_address_find_arm(&scenario->emulator_at, ports, &device, &at, message, size);
     if (status != FF_OK)
@@ -321,11 +329,6 @@ static ff_status open_loop_on(arm_loop *a, char *message, size_t size) {
         return status;
     a->config = a->machine.config;
     a->config.sensor = (ff_emulate_sensor){0};
-    for (size_t i = 0; i < a->config.robot.dof; i++)
-        if (a->config.v_r[i] != 0.0)
-            return ff_refuse(FF_ERR_UNSUPPORTED, message, size,
-                             "joint %zu begins at %.3g rad/s, allowed on devices: at rest", i + 1,
-                             a->config.v_r[i]);
     a->cycles = (uint64_t)llround(a->config.duration / a->config.cycle);
     a->reading = calloc(a->cycles + 1, sizeof *a->reading);
     if (!a->reading)
@@ -379,12 +382,10 @@ ff_status ff_rt_emulate(const ff_scenario *scenario, const ff_rt_options *option
     ff_status status = open_loop_on(a, message, size);
     if (status == FF_OK) {
         char text[1024];
-        status = meet(a);
+        status = confirm ? meet(a) : FF_OK;
         describe(a, text, sizeof text);
         if (status == FF_OK && confirm && !confirm(options->user, text))
             status = stop_loop(a, FF_ERR_LIMIT, "not armed: nothing moved");
-        if (status == FF_OK && confirm) /* while the operator thought, nobody answered */
-            status = meet(a);
         pthread_t thread;
         if (status == FF_OK && pthread_create(&thread, NULL, arm_thread, a) != 0)
             status = stop_loop(a, FF_ERR_MEMORY, "no thread for the loop");

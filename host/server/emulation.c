@@ -120,7 +120,6 @@ static bool arm_cycle(arm_server *f) {
     }
     ff_socket_send(f->fd, bytes, used, &f->to);
     const bool there = wait_command(f);
-    const ff_torque_state before = f->arm.state;
     ff_torque_arm_finish(&f->config, &f->arm, &action);
     if (!f->client && f->arm.answered) {
         tell_arm(f, "a client answers");
@@ -131,8 +130,8 @@ static bool arm_cycle(arm_server *f) {
         ff_emulate_plant_brake(f->plant, BRAKE_RATE);
     else if (robot.drive(robot.self, action.torque) != FF_OK)
         return false;
-    const bool gone = before != FF_TORQUE_IDLE && f->arm.state == FF_TORQUE_IDLE, /* asked to end, or silent */
-        stands = f->arm.state == FF_TORQUE_FAULT && f->arm.missing > 25;
+    const bool gone = f->arm.answered && f->arm.command.mode == FF_TORQUE_END,
+               stands = f->arm.state == FF_TORQUE_FAULT && f->arm.missing > 25;
     return there && !gone && !stands;
 }
 

@@ -260,7 +260,10 @@ ff_outcome ff__session_emulate(ff_session *session, const ff_session_options *op
             : emulate(scenario, &session->emulation, message, sizeof message, warnings, sizeof warnings);
     ff_notes_warning(notes, "%s", warnings);
     ff_outcome outcome = FF_DONE;
-    if (status < 0 && session->emulation.samples == 0 && !options->emulator)
+    if (status < 0 && session->emulation.samples == 0 && options->emulator)
+        return ff_notes_error(notes, FF_FAILED, "%s: %s", scenario->name,
+                              *message ? message : ff_status_text(status));
+    if (status < 0 && session->emulation.samples == 0)
         return refuse(scenario, status, message, notes);
     if (status < 0)
         outcome = ff_notes_error(notes, FF_FAILED, "%s: %s", scenario->name,

@@ -562,7 +562,7 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
                      file);
         status = FF_EXIT_USAGE;
     }
-    if (status == FF_EXIT_DONE && !address.virtual && !arm &&
+    if (status == FF_EXIT_DONE && !address.virtual &&
         !ff_rt_may_move(&session->scenario, message, sizeof message)) {
         ff_cli_error("%s: %s", file, message);
         status = FF_EXIT_USAGE;
