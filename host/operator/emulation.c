@@ -15,6 +15,7 @@
 enum {
     REST = 25,   /* telegrams at rest before torques */
     LOST = 3,    /* telegrams in a row that may be missing; answers that are late are the arm's to judge */
+    FLOOD = 64,  /* datagrams that are looked through for a newer telegram before one is answered */
     GOODBYE = 50 /* telegrams until an arm that is asked to end must have done so */
 };
 static const double START = 1e-3; /* [rad], [rad/s] by which the arm may be off the start */
@@ -59,11 +60,11 @@ static double seconds_of(const arm_loop *a) {
 }
 
 /* The next telegram within `patience` [s]. FF_OK, FF_INFO_GAP; FF_ERR_IO: none; FF_ERR_DEVICE: it has begun again;
- * others: why it cannot be used. */
+ * others: why it cannot be used. Patience 0: of those that wait already. */
 static ff_status next_telegram(arm_loop *a, double patience) {
     uint8_t bytes[FF_DEVICE_READ_MAX];
     const int64_t until = ff_clock_now() + (int64_t)(1e9 * patience);
-    for (;;) {
+    for (int n = 0; n < FLOOD || patience > 0.0; n++) {
         struct sockaddr_in from;
         int64_t stamp;
         const long size = ff_socket_receive(a->fd, bytes, sizeof bytes, &from, &stamp);
@@ -92,6 +93,7 @@ static ff_status next_telegram(arm_loop *a, double patience) {
             ff_histogram_add(&a->rt->lateness, ff_clock_real() - stamp);
         return status;
     }
+    return FF_ERR_IO;
 }
 
 /* torque NULL: its brakes hold the joints. */
@@ -151,7 +153,9 @@ static ff_status look(arm_loop *a) {
 static ff_status meet(arm_loop *a) {
     double patience = a->options->wait > 0.0 ? a->options->wait : 10.0;
     for (int n = 0; n < REST; n++) {
-        const ff_status status = next_telegram(a, patience);
+        ff_status status = next_telegram(a, patience);
+        while (status >= 0 && next_telegram(a, 0.0) >= 0) /* what it said while nobody listened */
+            ;
         if (status == FF_ERR_IO && n == 0 && !atomic_load(a->options->stop))
             return stop_loop(a, FF_ERR_DEVICE, "the arm is silent: nothing came to port %u", ntohs(a->at.sin_port));
         if (status < 0)
@@ -160,8 +164,7 @@ static ff_status meet(arm_loop *a) {
             reply(a, NULL, true);
             return a->status;
         }
-        if (!ff_socket_wait(a->fd, 0))
-            reply(a, NULL, false);
+        reply(a, NULL, false);
         patience = fmax(1.0, patience);
     }
     return FF_OK;
@@ -201,8 +204,10 @@ static void drive_arm(arm_loop *a) {
     double torque[FF_EMULATION_TASK_MAX] = {0};
     bool commands = false, replied = false;
     memset(&a->rt->lateness, 0, sizeof a->rt->lateness); /* until now nobody was in a hurry */
+    ff_status status = FF_ERR_IO;
     while (a->status == FF_OK) {
-        ff_status status = next_telegram(a, a->read ? silence : fmax(1.0, silence));
+        if (status == FF_ERR_IO)
+            status = next_telegram(a, a->read ? silence : fmax(1.0, silence));
         if (status < 0) {
             explain(a, status);
             break;
@@ -229,13 +234,13 @@ static void drive_arm(arm_loop *a) {
             stop_loop(a, status, "at %.3f s: the controller: %s", seconds_of(a), ff_status_text(status));
         else if (a->read > a->cycles)
             return;
-        else if (!ff_socket_wait(a->fd, 0)) { /* else it is over already: the next one is answered */
-            status = reply(a, torque, false);
+        else if ((status = next_telegram(a, 0.0)) == FF_ERR_IO) { /* else that cycle is over already */
+            const ff_status sent = reply(a, torque, false);
             replied = true;
-            if (status == FF_ERR_LIMIT)
-                stop_loop(a, status, "at %.3f s: a joint is beyond its range or its speed", seconds_of(a));
-            else if (status < 0)
-                stop_loop(a, status, "at %.3f s: the torque: %s", seconds_of(a), ff_status_text(status));
+            if (sent == FF_ERR_LIMIT)
+                stop_loop(a, sent, "at %.3f s: a joint is beyond its range or its speed", seconds_of(a));
+            else if (sent < 0)
+                stop_loop(a, sent, "at %.3f s: the torque: %s", seconds_of(a), ff_status_text(sent));
         }
         ff_histogram_add(&a->rt->compute, ff_clock_now() - begun);
     }

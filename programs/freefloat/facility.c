@@ -18,7 +18,7 @@ static const char help[] =
     "(KUKA's RSI,\nXML over UDP, or UR's RTDE over TCP) and an ATI sensor (RDT over UDP, scale over HTTP), "
     "with "
     "delay, limits and contacts behind "
-    "them.\nfreefloat rt FILE is their client. Ends with Ctrl-C.\n\n"
+    "them;\nof an emulation an arm that is commanded by joint torques.\nfreefloat rt FILE is their client. Ends with Ctrl-C.\n\n"
     "  --lockstep         time advances only with the client's answer\n"
     "  --once             end after the first client\n"
     "  --set PATH=VALUE   overrides one key (may be given again); give rt the same\n"

@@ -29,7 +29,7 @@ static const char help[] =
     "Closes the loop on the devices that the scenario names, in wall-clock time: a KUKA (RSI) or UR (RTDE) "
     "controller and "
     "an "
-    "ATI\nsensor (RDT) for each satellite. Without such devices in the scenario it talks to freefloat "
+    "ATI\nsensor (RDT) for each satellite; of an emulation an arm that is commanded by joint torques. Without such devices in the scenario it talks to freefloat "
     "facility on "
     "this computer.\nWrites the same files as run. This program is never the safety function: "
     "docs/safety.md.\n\n"

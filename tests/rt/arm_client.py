@@ -6,9 +6,15 @@ from arm_wire import *
 port = int(sys.argv[1])
 s = open_socket(port, 20)
 
+arm = None
+
 def hear():
-    data, peer = s.recvfrom(2048)
-    return read_telegram(data), peer
+    global arm
+    while True: # who else sends here is not the arm
+        data, peer = s.recvfrom(2048)
+        if peer == arm or (arm is None and data[:4] == b"FFJT"):
+            arm = peer
+            return read_telegram(data), peer
 
 def answer(t, peer, mode, torque, run=5, q=None, **other):
     s.sendto(command(mode, t["session"], t["sequence"], run, torque, q or t["q"], **other), peer)

@@ -10,7 +10,7 @@ def telegram(state, fault, flags, session, sequence, echo, run, late, t, cycle, 
                             t, cycle, 0.0, *wrench) + struct.pack("<%dd" % (4 * n), *q, *qd, *torque, *external))
 
 def read_telegram(data):
-    assert data[:4] == b"FFJT" and seal(data[:-2]) == data, "not a telegram"
+    assert data[:4] == b"FFJT" and seal(data[:-2]) == data, data[:120]
     size, version, n, state, fault, flags, session, sequence, echo, run, late = struct.unpack_from("<HBBBBHIIIII", data, 4)
     assert size == len(data) == 106 + 32 * n and version == 1
     t, cycle, arrives, *wrench = struct.unpack_from("<9d", data, 32)
@@ -24,7 +24,7 @@ def command(mode, session, sequence, run, torque, q, grip=0):
                 + struct.pack("<%dd" % (2 * n), *torque, *q))
 
 def read_command(data):
-    assert data[:4] == b"FFJC" and seal(data[:-2]) == data, "not a command"
+    assert data[:4] == b"FFJC" and seal(data[:-2]) == data, data[:120]
     size, version, n, mode, grip, zero, session, sequence, run = struct.unpack_from("<HBBBBHIII", data, 4)
     assert size == len(data) == 26 + 16 * n and version == 1 and zero == 0 and mode in (0, 1, 2)
     numbers = struct.unpack_from("<%dd" % (2 * n), data, 24)

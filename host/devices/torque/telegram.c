@@ -38,15 +38,16 @@ static void seal(uint8_t *bytes, size_t whole) {
 
 /* All that does not depend on what is inside. */
 static ff_status check(const uint8_t *bytes, size_t size, const char *mark, size_t fixed, size_t each) {
-    if (size < 8 || memcmp(bytes, mark, 4) != 0)
+    if (size < 10 || memcmp(bytes, mark, 4) != 0)
+        return FF_ERR_FORMAT;
+    if (size != get_le16(bytes + 4))
+        return FF_ERR_SIZE;
+    if (ff_ccsds_crc16(bytes, size - 2) != get_le16(bytes + size - 2)) /* before anything is believed of it */
         return FF_ERR_FORMAT;
     if (bytes[6] != FF_TORQUE_VERSION)
         return FF_ERR_UNSUPPORTED;
     const size_t joints = bytes[7];
-    if (joints < 1 || joints > FF_TREE_JOINTS_MAX || size != fixed + each * joints ||
-        size != get_le16(bytes + 4))
-        return FF_ERR_SIZE;
-    return ff_ccsds_crc16(bytes, size - 2) == get_le16(bytes + size - 2) ? FF_OK : FF_ERR_FORMAT;
+    return joints >= 1 && joints <= FF_TREE_JOINTS_MAX && size == fixed + each * joints ? FF_OK : FF_ERR_SIZE;
 }
 
 const char *ff_torque_fault_text(int fault) {

@@ -34,6 +34,12 @@ static uint16_t crc16(const uint8_t *bytes, size_t size) {
     return crc;
 }
 
+static void reseal(uint8_t *bytes, size_t size) {
+    const uint16_t crc = crc16(bytes, size - 2);
+    bytes[size - 2] = (uint8_t)crc;
+    bytes[size - 1] = (uint8_t)(crc >> 8);
+}
+
 /* The table of docs/protocols.md, place by place. */
 static void test_bytes(void **unused) {
     (void)unused;
@@ -83,13 +89,15 @@ static void test_refused(void **unused) {
     assert_int_equal(ff_torque_telegram_encode(&t, bytes, sizeof bytes, &used), FF_OK);
     for (size_t bit = 0; bit < 8 * used; bit++) {
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
-        assert_true(ff_torque_telegram_decode(bytes, used, &back) < 0);
+        const ff_status status = ff_torque_telegram_decode(bytes, used, &back);
+        assert_true(status == FF_ERR_FORMAT || status == FF_ERR_SIZE); /* nothing is believed of it */
         bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
     }
     for (size_t size = 0; size < used; size++)
         assert_true(ff_torque_telegram_decode(bytes, size, &back) < 0);
     assert_int_equal(ff_torque_telegram_decode(bytes, used + 1, &back), FF_ERR_SIZE);
     bytes[6] = 2;
+    reseal(bytes, used);
     assert_int_equal(ff_torque_telegram_decode(bytes, used, &back), FF_ERR_UNSUPPORTED);
     assert_int_equal(ff_torque_telegram_encode(&t, bytes, used - 1, &other), FF_ERR_SIZE);
     t.qd[1] = FF_NAN;
@@ -114,9 +122,7 @@ static void test_not_finite(void **unused) {
         assert_int_equal(ff_torque_command_encode(&c, bytes, sizeof bytes, &used), FF_OK);
         bytes[30] = (uint8_t)high; /* infinity, then not a number */
         bytes[31] = 0x7f;
-        const uint16_t crc = crc16(bytes, used - 2);
-        bytes[used - 2] = (uint8_t)crc;
-        bytes[used - 1] = (uint8_t)(crc >> 8);
+        reseal(bytes, used);
         assert_int_equal(ff_torque_command_decode(bytes, used, &back), FF_ERR_NOT_FINITE);
     }
 }
