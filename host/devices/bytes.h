@@ -1,5 +1,5 @@
-/* devices/bytes.h - numbers at a given place: big-endian integers, and little-endian integers and doubles one after
- * another. */
+/* devices/bytes.h - numbers at a given place: big-endian integers, and little-endian integers and doubles one
+ * after another. */
 #ifndef FF_DEVICES_BYTES_H
 #define FF_DEVICES_BYTES_H
 

@@ -2,8 +2,9 @@
  * socket, no clock, no allocation: the caller owns the state, receives and sends the datagrams.
  *
  * A robot paces: it sends one telegram a cycle, each of which gets one answer. A sensor sends records of its
- * own accord once it was asked to; what it must be sent is asked for once a cycle. An arm is commanded by joint
- * torques at its own faster cycle, telegram by telegram as a robot. docs/devices.md shows how one is added. */
+ * own accord once it was asked to; what it must be sent is asked for once a cycle. An arm is commanded by
+ * joint torques at its own faster cycle, telegram by telegram as a robot. docs/devices.md shows how one is
+ * added. */
 #ifndef FF_DEVICES_DEVICE_H
 #define FF_DEVICES_DEVICE_H
 
@@ -23,9 +24,9 @@ enum {
 /* Of an arm: what its joints may do. */
 typedef struct ff_joint_limits {
     unsigned joints;
-    double torque[FF_TREE_JOINTS_MAX];                            /* [N m] FF_INF: no limit */
+    double torque[FF_TREE_JOINTS_MAX];                           /* [N m] FF_INF: no limit */
     double lower[FF_TREE_JOINTS_MAX], upper[FF_TREE_JOINTS_MAX]; /* [rad] */
-    double speed[FF_TREE_JOINTS_MAX];                             /* [rad/s] */
+    double speed[FF_TREE_JOINTS_MAX];                            /* [rad/s] */
 } ff_joint_limits;
 
 /* From the scenario. The first ones are keys there, each of the devices that list it. */
@@ -40,11 +41,11 @@ typedef struct ff_device_settings {
     double lookahead;   /* [s] over which the controller smooths what it is sent; 0: it does not */
     double gain;        /* with which it follows that */
     /* what follows from the rest of the scenario */
-    bool rail;       /* an external linear axis is commanded, too */
-    unsigned window; /* [cycles] a command is recent for: longer than the robot's delay */
-    double cycle;    /* [s] of its telegrams */
-    ff_pose tool;    /* flange to CoM */
-    uint32_t run;    /* a number of this run alone, below 2^31 */
+    bool rail;                     /* an external linear axis is commanded, too */
+    unsigned window;               /* [cycles] a command is recent for: longer than the robot's delay */
+    double cycle;                  /* [s] of its telegrams */
+    ff_pose tool;                  /* flange to CoM */
+    uint32_t run;                  /* a number of this run alone, below 2^31 */
     const ff_joint_limits *limits; /* of an arm; copied by open */
 } ff_device_settings;
 

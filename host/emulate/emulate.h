@@ -45,9 +45,9 @@ void ff_emulate_accommodate(const void *accommodation, double t, const double *q
 typedef struct ff_emulate_reading {
     double q[FF_EMULATION_TASK_MAX], v[FF_EMULATION_TASK_MAX]; /* [rad], [rad/s] of its joints */
     double torque[FF_EMULATION_TASK_MAX];                      /* [N m] at them */
-    double f[FF_EMULATION_TASK_MAX];                           /* contact force as it is measured, task axes */
-    double true_f[FF_EMULATION_TASK_MAX];                      /* without the sensor's errors; devices: f */
-    double p_dd[FF_EMULATION_TASK_MAX];                        /* task acceleration; devices: 0 */
+    double f[FF_EMULATION_TASK_MAX];      /* contact force as it is measured, task axes */
+    double true_f[FF_EMULATION_TASK_MAX]; /* without the sensor's errors; devices: f */
+    double p_dd[FF_EMULATION_TASK_MAX];   /* task acceleration; devices: 0 */
 } ff_emulate_reading;
 
 /* Such a robot, cycle by cycle: read, then drive. */
@@ -111,7 +111,8 @@ void ff_emulate_default(ff_emulate_config *config);
 ff_status ff_emulate_run(const ff_emulate_config *config, ff_emulate_result *result, char *message,
                          size_t size);
 void ff_emulate_free(ff_emulate_result *result);
-/* The same with a robot of the caller's; of a sampled controller. Contact and peak are then those that its readings show. */
+/* The same with a robot of the caller's; of a sampled controller. Contact and peak are then those that its
+ * readings show. */
 ff_status ff_emulate_run_on(const ff_emulate_config *config, const ff_emulate_robot *robot,
                             ff_emulate_result *result, char *message, size_t size);
 
@@ -122,8 +123,8 @@ ff_emulate_plant *ff_emulate_plant_create(const ff_emulate_config *config, char 
                                           ff_status *why);
 void ff_emulate_plant_free(ff_emulate_plant *plant); /* NULL is allowed */
 ff_emulate_robot ff_emulate_plant_robot(ff_emulate_plant *plant);
-/* A cycle under its brakes: the joints come to rest where they were when these fell in, critically damped with
- * `rate` [rad/s]; the plant's own time stands still. */
+/* A cycle under its brakes: the joints come to rest where they were when these fell in, critically damped
+ * with `rate` [rad/s]; the plant's own time stands still. */
 void ff_emulate_plant_brake(ff_emulate_plant *plant, double rate);
 /* First contact [s], FF_NAN: none; largest force [N], between the readings too. */
 void ff_emulate_plant_contact(const ff_emulate_plant *plant, double *first, double *peak);

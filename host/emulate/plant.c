@@ -1,4 +1,5 @@
-/* The robot of an emulation as it is, driven by torques that are held for a cycle; and its controller alone. */
+/* The robot of an emulation as it is, driven by torques that are held for a cycle; and its controller alone.
+ */
 #include "emulate/internal.h"
 #include "text/message.h"
 

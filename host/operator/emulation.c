@@ -59,8 +59,8 @@ static double seconds_of(const arm_loop *a) {
     return (double)(a->read ? a->read - 1 : 0) * a->config.cycle;
 }
 
-/* The next telegram within `patience` [s]. FF_OK, FF_INFO_GAP; FF_ERR_IO: none; FF_ERR_DEVICE: it has begun again;
- * others: why it cannot be used. Patience 0: of those that wait already. */
+/* The next telegram within `patience` [s]. FF_OK, FF_INFO_GAP; FF_ERR_IO: none; FF_ERR_DEVICE: it has begun
+ * again; others: why it cannot be used. Patience 0: of those that wait already. */
 static ff_status next_telegram(arm_loop *a, double patience) {
     uint8_t bytes[FF_DEVICE_READ_MAX];
     const int64_t until = ff_clock_now() + (int64_t)(1e9 * patience);
@@ -133,19 +133,20 @@ static ff_status look(arm_loop *a) {
     if (r->fault)
         return stop_loop(a, FF_ERR_DEVICE, "the arm reports a fault: %s", ff_torque_fault_text(r->fault));
     if (fabs(r->cycle - a->config.cycle) > 1e-9)
-        return stop_loop(a, FF_ERR_ARGUMENT, "the arm's cycle is %.9g s, time.cycle %.9g s: make them the same",
-                         r->cycle, a->config.cycle);
+        return stop_loop(a, FF_ERR_ARGUMENT,
+                         "the arm's cycle is %.9g s, time.cycle %.9g s: make them the same", r->cycle,
+                         a->config.cycle);
     for (unsigned i = 0; i < a->limits.joints; i++) {
         if (fabs(r->q[i] - a->config.q_r[i]) > START)
             return stop_loop(a, FF_ERR_REACH,
-                             "joint %u of the arm is at %.6f rad, the scenario begins at %.6f: within %g", i + 1,
-                             r->q[i], a->config.q_r[i], START);
+                             "joint %u of the arm is at %.6f rad, the scenario begins at %.6f: within %g",
+                             i + 1, r->q[i], a->config.q_r[i], START);
         if (fabs(r->qd[i]) > START)
             return stop_loop(a, FF_ERR_ARGUMENT, "joint %u of the arm moves at %.3g rad/s: it must stand",
                              i + 1, r->qd[i]);
         if (!(r->q[i] >= a->limits.lower[i] && r->q[i] <= a->limits.upper[i]))
-            return stop_loop(a, FF_ERR_LIMIT, "joint %u of the arm is at %.6f rad, allowed: %.6g to %.6g", i + 1,
-                             r->q[i], a->limits.lower[i], a->limits.upper[i]);
+            return stop_loop(a, FF_ERR_LIMIT, "joint %u of the arm is at %.6f rad, allowed: %.6g to %.6g",
+                             i + 1, r->q[i], a->limits.lower[i], a->limits.upper[i]);
     }
     return FF_OK;
 }
@@ -157,7 +158,8 @@ static ff_status meet(arm_loop *a) {
         while (status >= 0 && next_telegram(a, 0.0) >= 0) /* what it said while nobody listened */
             ;
         if (status == FF_ERR_IO && n == 0 && !atomic_load(a->options->stop))
-            return stop_loop(a, FF_ERR_DEVICE, "the arm is silent: nothing came to port %u", ntohs(a->at.sin_port));
+            return stop_loop(a, FF_ERR_DEVICE, "the arm is silent: nothing came to port %u",
+                             ntohs(a->at.sin_port));
         if (status < 0)
             return explain(a, status);
         if (look(a) != FF_OK) {
@@ -296,29 +298,31 @@ ff_status ff_rt_emulation_check(const ff_scenario *scenario, const ff_ports *por
     ff_joint_limits limits;
     *virtual = false;
     if (!scenario->emulation.sampled)
-        return ff_refuse(FF_ERR_UNSUPPORTED, message, size,
-                         "emulation.controller is continuous, allowed on devices, which have cycles: sampled");
+        return ff_refuse(
+            FF_ERR_UNSUPPORTED, message, size,
+            "emulation.controller is continuous, allowed on devices, which have cycles: sampled");
     if (scenario->emulation.emulation.force_gain > 0.0)
-        return ff_refuse(FF_ERR_UNSUPPORTED, message, size,
-                         "emulation.gains.force needs a measured acceleration, which the arm does not report, "
-                         "allowed on devices: 0");
+        return ff_refuse(
+            FF_ERR_UNSUPPORTED, message, size,
+            "emulation.gains.force needs a measured acceleration, which the arm does not report, "
+            "allowed on devices: 0");
     for (int i = 0; i < scenario->arms.target.links; i++)
         if (scenario->arms.target.link[i].speed != 0.0)
             return ff_refuse(FF_ERR_UNSUPPORTED, message, size,
-                             "joint %d of the target begins at %.3g rad/s, allowed on devices: at rest", i + 1,
-                             scenario->arms.target.link[i].speed);
-    const ff_status status =
-        ff_address_find_arm(&scenario->emulator_at, ports, &device, &at, message, size);
+                             "joint %d of the target begins at %.3g rad/s, allowed on devices: at rest",
+                             i + 1, scenario->arms.target.link[i].speed);
+    const ff_status status = ff_address_find_arm(&scenario->emulator_at, ports, &device, &at, message, size);
     if (status != FF_OK)
         return status;
     *virtual = ff_socket_is_loopback(&at);
     ff_scenario_emulator_limits(scenario, &limits);
     for (unsigned i = 0; i < limits.joints && !*virtual; i++)
         if (!isfinite(limits.torque[i] + limits.speed[i] + limits.lower[i] + limits.upper[i]))
-            return ff_refuse(FF_ERR_ARGUMENT, message, size,
-                             "emulation.robot: joint %u of an arm that is not virtual needs torque, velocity, lower "
-                             "and upper",
-                             i + 1);
+            return ff_refuse(
+                FF_ERR_ARGUMENT, message, size,
+                "emulation.robot: joint %u of an arm that is not virtual needs torque, velocity, lower "
+                "and upper",
+                i + 1);
     return FF_OK;
 }
 

@@ -16,9 +16,8 @@ static const char *name_of(ff_device_kind kind, int n) {
 int ff_device_section_create(ff_device_kind kind, const ff_key *shared, int count, size_t offset,
                              const ff_section *arm, ff_device_section *section) {
     /* the devices follow the virtual kinds; an arm has none */
-    static const int first[] = {[FF_DEVICE_ROBOT] = FF_ROBOT_DEVICE,
-                                [FF_DEVICE_SENSOR] = FF_SENSOR_DEVICE,
-                                [FF_DEVICE_ARM] = 0};
+    static const int first[] = {
+        [FF_DEVICE_ROBOT] = FF_ROBOT_DEVICE, [FF_DEVICE_SENSOR] = FF_SENSOR_DEVICE, [FF_DEVICE_ARM] = 0};
     const char *name;
     for (int i = 0; i < FF_DEVICE_WORDS - 1 && (name = name_of(kind, i)); i++)
         section->word[i] = name;

@@ -567,8 +567,8 @@ static void create_top(void) {
                                                   &robot_arm_section, &robot_devices);
     sensor_section.keys =
         ff_device_section_create(FF_DEVICE_SENSOR, TABLE(sensor_keys), SENSOR(device), NULL, &sensor_devices);
-    arm_device_section.keys = ff_device_section_create(FF_DEVICE_ARM, TABLE(arm_device_keys), AT(device), NULL,
-                                                       &arm_devices);
+    arm_device_section.keys =
+        ff_device_section_create(FF_DEVICE_ARM, TABLE(arm_device_keys), AT(device), NULL, &arm_devices);
     for (int i = 0; i < TOP_KEYS; i++) {
         for (int m = 0; i == TOP_KEYS - 1 && ff_method_at(m) && m < METHODS; m++) {
             const ff_method *method = ff_method_at(m);

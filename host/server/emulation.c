@@ -1,5 +1,5 @@
-/* The robot of an emulation as a device: an arm that is commanded by joint torques (devices/torque), the plant
- * of `run` behind it. */
+/* The robot of an emulation as a device: an arm that is commanded by joint torques (devices/torque), the
+ * plant of `run` behind it. */
 #include "emulate/arm.h"
 #include "server/internal.h"
 #include "text/clock.h"
@@ -8,7 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* [rad/s] of the joints under their brakes: critically damped, a thousandth is left of a speed after 0.2 s. */
+/* [rad/s] of the joints under their brakes: critically damped, a thousandth is left of a speed after 0.2 s.
+ */
 static const double BRAKE_RATE = 50.0;
 
 typedef struct arm_server {
@@ -80,9 +81,7 @@ static bool take_command(arm_server *f) {
  * gone. */
 static bool wait_command(arm_server *f) {
     const bool steps = f->options->lockstep;
-    const double patience = !f->client                    ? 0.02
-                            : f->options->patience > 0.0 ? f->options->patience
-                                                          : 20.0;
+    const double patience = !f->client ? 0.02 : f->options->patience > 0.0 ? f->options->patience : 20.0;
     f->deadline += (int64_t)llround(1e9 * f->config.cycle);
     const int64_t now = ff_clock_now();
     if (f->deadline < now - 50000000) /* fell behind: do not race */

@@ -29,7 +29,8 @@ static const char help[] =
     "Closes the loop on the devices that the scenario names, in wall-clock time: a KUKA (RSI) or UR (RTDE) "
     "controller and "
     "an "
-    "ATI\nsensor (RDT) for each satellite; of an emulation an arm that is commanded by joint torques. Without such devices in the scenario it talks to freefloat "
+    "ATI\nsensor (RDT) for each satellite; of an emulation an arm that is commanded by joint torques. "
+    "Without such devices in the scenario it talks to freefloat "
     "facility on "
     "this computer.\nWrites the same files as run. This program is never the safety function: "
     "docs/safety.md.\n\n"
@@ -459,11 +460,11 @@ static bool write_last(const desk *d, const ff_run_folder *folder) {
 
 /* How late the loop of an emulation woke. */
 static void show_arm(const ff_rt_emulation *r) {
-    ff_cli_sentence("wake-up p50 %.0f us, p99 %.0f us; compute p99 %.0f us; %llu telegrams lost, %llu answers "
-                    "not taken",
-                    ff_histogram_at(&r->lateness, 0.5), ff_histogram_at(&r->lateness, 0.99),
-                    ff_histogram_at(&r->compute, 0.99), (unsigned long long)r->missed,
-                    (unsigned long long)r->untaken);
+    ff_cli_sentence(
+        "wake-up p50 %.0f us, p99 %.0f us; compute p99 %.0f us; %llu telegrams lost, %llu answers "
+        "not taken",
+        ff_histogram_at(&r->lateness, 0.5), ff_histogram_at(&r->lateness, 0.99),
+        ff_histogram_at(&r->compute, 0.99), (unsigned long long)r->missed, (unsigned long long)r->untaken);
     if (*r->rights.missing)
         ff_cli_sentence("%s", r->rights.missing);
 }
@@ -551,8 +552,8 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
         status = FF_EXIT_USAGE;
     }
     if (!arm && (ff_plan_create(&session->scenario, &plan, message, sizeof message) != FF_OK ||
-        ff_addresses_find(&session->scenario, &d->options.ports, &address, message, sizeof message) !=
-            FF_OK)) {
+                 ff_addresses_find(&session->scenario, &d->options.ports, &address, message,
+                                   sizeof message) != FF_OK)) {
         ff_cli_error("%s: %s", file, message);
         status = FF_EXIT_USAGE;
     }

@@ -178,7 +178,8 @@ ff_status ff_obsw_command_encode(const ff_obsw_wire *wire, const ff_obsw_frame *
         return FF_ERR_ARGUMENT;
     uint8_t *at = ff_bytes_put_le32(ff_bytes_put_le32(bytes, FF_OBSW_VERSION), f->joints);
     at = ff_bytes_put_le64(ff_bytes_put_le32(ff_bytes_put_le32(at, f->session), out->phase), f->sequence);
-    at = ff_bytes_put_doubles(ff_bytes_put_doubles(ff_bytes_put_doubles(at, &f->t, 1), out->force, 3), out->torque, 3);
+    at = ff_bytes_put_doubles(ff_bytes_put_doubles(ff_bytes_put_doubles(at, &f->t, 1), out->force, 3),
+                              out->torque, 3);
     at = ff_bytes_put_doubles(ff_bytes_put_doubles(at, &out->storage, 1), &out->dissipation, 1);
     at = ff_bytes_put_doubles(at, out->joint_torque, f->joints);
     const size_t length = (size_t)(at - bytes);
@@ -213,7 +214,8 @@ ff_obsw_refusal ff_obsw_command_decode(const ff_obsw_wire *wire, uint32_t joints
         return FF_OBSW_VERSIONS;
     const uint8_t *at = ff_bytes_get_le32(ff_bytes_get_le32(p.at + 8, &f.session), &x.phase);
     at = ff_bytes_get_le64(at, &f.sequence);
-    at = ff_bytes_get_doubles(ff_bytes_get_doubles(ff_bytes_get_doubles(at, &f.t, 1), x.force, 3), x.torque, 3);
+    at = ff_bytes_get_doubles(ff_bytes_get_doubles(ff_bytes_get_doubles(at, &f.t, 1), x.force, 3), x.torque,
+                              3);
     at = ff_bytes_get_doubles(ff_bytes_get_doubles(at, &x.storage, 1), &x.dissipation, 1);
     ff_bytes_get_doubles(at, x.joint_torque, f.joints);
     f.count = p.count;

@@ -1,4 +1,5 @@
-/* An arm that is commanded by joint torques, as a device: the computer's side of torque.h behind the table of device.h. */
+/* An arm that is commanded by joint torques, as a device: the computer's side of torque.h behind the table of
+ * device.h. */
 #include "devices/torque/torque.h"
 
 #include <string.h>
@@ -55,8 +56,7 @@ static ff_status sample(void *self, double now, const void *bytes, size_t size, 
     client *s = self;
     (void)now;
     ff_torque_telegram t;
-    ff_status status =
-        size > FF_DEVICE_READ_MAX ? FF_ERR_SIZE : ff_torque_telegram_decode(bytes, size, &t);
+    ff_status status = size > FF_DEVICE_READ_MAX ? FF_ERR_SIZE : ff_torque_telegram_decode(bytes, size, &t);
     if (status == FF_OK && s->limits.joints && t.joints != s->limits.joints)
         status = FF_ERR_ARGUMENT;
     if (status != FF_OK) {
@@ -151,17 +151,18 @@ static const ff_setting setting[] = {
     FF_DEVICE_PORT("port", port, "30300", "UDP port on this computer to which its telegrams come."),
 };
 
-const ff_device ff_device_torque = {.name = "joint-torque",
-                                    .help = "an arm that is commanded by joint torques, telegram by telegram over "
-                                            "UDP (docs/protocols.md); virtual in `run` and `facility`.",
-                                    .kind = FF_DEVICE_ARM,
-                                    .setting = setting,
-                                    .settings = sizeof setting / sizeof *setting,
-                                    .port = FF_TORQUE_PORT,
-                                    .bytes = sizeof(client),
-                                    .open = open,
-                                    .range = range,
-                                    .sample = sample,
-                                    .answer = answer,
-                                    .sent = sent,
-                                    .count = count};
+const ff_device ff_device_torque = {
+    .name = "joint-torque",
+    .help = "an arm that is commanded by joint torques, telegram by telegram over "
+            "UDP (docs/protocols.md); virtual in `run` and `facility`.",
+    .kind = FF_DEVICE_ARM,
+    .setting = setting,
+    .settings = sizeof setting / sizeof *setting,
+    .port = FF_TORQUE_PORT,
+    .bytes = sizeof(client),
+    .open = open,
+    .range = range,
+    .sample = sample,
+    .answer = answer,
+    .sent = sent,
+    .count = count};

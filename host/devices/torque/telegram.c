@@ -60,14 +60,15 @@ const char *ff_torque_fault_text(int fault) {
 }
 
 static bool telegram_sane(const ff_torque_telegram *t) {
-    return t->state >= 0 && t->state < FF_TORQUE_STATES && t->fault >= 0 && t->fault < FF_TORQUE_FAULT_COUNT &&
-           t->session != 0 && t->flags < 16 && t->cycle > 0.0;
+    return t->state >= 0 && t->state < FF_TORQUE_STATES && t->fault >= 0 &&
+           t->fault < FF_TORQUE_FAULT_COUNT && t->session != 0 && t->flags < 16 && t->cycle > 0.0;
 }
 
 static bool telegram_finite(const ff_torque_telegram *t) {
     const double times[] = {t->time, t->cycle, t->arrives};
-    return all_finite(times, 3) && all_finite(t->wrench, 6) && all_finite(t->q, t->joints) && all_finite(t->qd, t->joints) &&
-           all_finite(t->torque, t->joints) && all_finite(t->external, t->joints);
+    return all_finite(times, 3) && all_finite(t->wrench, 6) && all_finite(t->q, t->joints) &&
+           all_finite(t->qd, t->joints) && all_finite(t->torque, t->joints) &&
+           all_finite(t->external, t->joints);
 }
 
 ff_status ff_torque_telegram_encode(const ff_torque_telegram *t, uint8_t *bytes, size_t size, size_t *used) {
@@ -137,7 +138,8 @@ static bool command_sane(const ff_torque_command *c) {
 ff_status ff_torque_command_encode(const ff_torque_command *c, uint8_t *bytes, size_t size, size_t *used) {
     *used = 0;
     const size_t n = c->joints;
-    if (n < 1 || n > FF_TREE_JOINTS_MAX || !command_sane(c) || !all_finite(c->torque, n) || !all_finite(c->q, n))
+    if (n < 1 || n > FF_TREE_JOINTS_MAX || !command_sane(c) || !all_finite(c->torque, n) ||
+        !all_finite(c->q, n))
         return FF_ERR_ARGUMENT;
     const size_t whole = FF_TORQUE_COMMAND_SIZE + 16 * n;
     if (size < whole)

@@ -1,8 +1,9 @@
-/* devices/torque/torque.h - an arm that is commanded by joint torques, over UDP: our own bytes, with the fields of KUKA's
- * FRI in its joint torque mode. Both sides: what a computer that commands it needs (device.c), and the arm's (arm.c).
+/* devices/torque/torque.h - an arm that is commanded by joint torques, over UDP: our own bytes, with the
+ * fields of KUKA's FRI in its joint torque mode. Both sides: what a computer that commands it needs
+ * (device.c), and the arm's (arm.c).
  *
- * The arm sends one telegram a cycle (1 kHz), each is answered by one command. Little-endian, doubles, CRC-16.
- * docs/protocols.md has it byte by byte. */
+ * The arm sends one telegram a cycle (1 kHz), each is answered by one command. Little-endian, doubles,
+ * CRC-16. docs/protocols.md has it byte by byte. */
 #ifndef FF_DEVICES_TORQUE_H
 #define FF_DEVICES_TORQUE_H
 
@@ -28,11 +29,11 @@ typedef enum ff_torque_state {
 } ff_torque_state;
 
 /* Why it stands: X(name, text) */
-#define FF_TORQUE_FAULTS(X)                           \
-    X(NONE, "none")                                   \
-    X(SILENT, "no command in time")                   \
-    X(POSITION, "a joint left its range")             \
-    X(SPEED, "a joint was too fast")                  \
+#define FF_TORQUE_FAULTS(X)               \
+    X(NONE, "none")                       \
+    X(SILENT, "no command in time")       \
+    X(POSITION, "a joint left its range") \
+    X(SPEED, "a joint was too fast")      \
     X(DEVICE, "the arm's own protection")
 
 typedef enum ff_torque_fault {
@@ -55,12 +56,12 @@ enum { FF_TORQUE_CLOSED = 1, FF_TORQUE_BRAKED = 2, FF_TORQUE_LOCKSTEP = 4, FF_TO
 typedef struct ff_torque_telegram {
     unsigned joints;
     int state, fault;
-    unsigned flags;    /* FF_TORQUE_CLOSED ... */
-    uint32_t session;  /* of the arm's start, not 0 */
-    uint32_t sequence; /* of this telegram */
-    uint32_t echo;     /* sequence of the newest command that it took; FF_TORQUE_NONE: none yet */
-    uint32_t run;      /* who sent that; 0: none */
-    uint32_t late;     /* cycles without one, since its start */
+    unsigned flags;              /* FF_TORQUE_CLOSED ... */
+    uint32_t session;            /* of the arm's start, not 0 */
+    uint32_t sequence;           /* of this telegram */
+    uint32_t echo;               /* sequence of the newest command that it took; FF_TORQUE_NONE: none yet */
+    uint32_t run;                /* who sent that; 0: none */
+    uint32_t late;               /* cycles without one, since its start */
     double time, cycle, arrives; /* [s] arrives: with FF_TORQUE_LOCKSTEP */
     double wrench[6];            /* [N], [N m] force, then torque, at the tip */
     double q[FF_TREE_JOINTS_MAX], qd[FF_TREE_JOINTS_MAX], torque[FF_TREE_JOINTS_MAX],
@@ -107,7 +108,7 @@ typedef struct ff_torque_arm {
     ff_torque_fault fault;
     uint32_t session, sequence, echo, run;
     bool open, answered, closed, clipped;
-    unsigned missing; /* cycles in a row without a command */
+    unsigned missing;             /* cycles in a row without a command */
     double q[FF_TREE_JOINTS_MAX]; /* of the telegram that is open */
     ff_torque_command command;    /* newest that was taken */
     ff_torque_arm_counters count;

@@ -1,5 +1,5 @@
-/* The protocol of an arm that is commanded by joint torques: its bytes against bytes written down by hand, and both
- * sides of it against each other through a wire that loses, repeats and reorders. */
+/* The protocol of an arm that is commanded by joint torques: its bytes against bytes written down by hand,
+ * and both sides of it against each other through a wire that loses, repeats and reorders. */
 #include "devices/torque/torque.h"
 
 #include "support.h"
@@ -47,9 +47,9 @@ static void test_bytes(void **unused) {
     size_t used;
     assert_int_equal(ff_torque_telegram_encode(&telegram, bytes, sizeof bytes, &used), FF_OK);
     assert_int_equal(used, 106 + 2 * 32);
-    const uint8_t head[] = {'F',  'F',  'J',  'T',  170,  0, 1, 2, 2, 0, 5, 0, 0x04, 0x03, 0x02, 0x01,
-                            5,    0,    0,    0,    4,    0, 0, 0, 77, 0, 0, 0, 1,   0,    0,    0,
-                            0,    0,    0,    0,    0,    0, 0xf0, 0x3f}; /* time: 1.0 */
+    const uint8_t head[] = {'F',  'F',  'J', 'T', 170, 0, 1, 2, 2, 0, 5,    0,   0x04, 0x03,
+                            0x02, 0x01, 5,   0,   0,   0, 4, 0, 0, 0, 77,   0,   0,    0,
+                            1,    0,    0,   0,   0,   0, 0, 0, 0, 0, 0xf0, 0x3f}; /* time: 1.0 */
     assert_memory_equal(bytes, head, sizeof head);
     const uint8_t half[] = {0, 0, 0, 0, 0, 0, 0xe0, 0x3f}, minus_two[] = {0, 0, 0, 0, 0, 0, 0, 0xc0},
                   sixty_four[] = {0, 0, 0, 0, 0, 0, 0x50, 0x40};
@@ -72,8 +72,9 @@ static void test_bytes(void **unused) {
                                        .q = {-2}};
     assert_int_equal(ff_torque_command_encode(&command, bytes, sizeof bytes, &used), FF_OK);
     assert_int_equal(used, 26 + 16);
-    const uint8_t whole[] = {'F', 'F', 'J', 'C', 42, 0, 1, 1, 1, 1, 0, 0, 3, 0,    0,    0, 0x0d, 0x0c, 0x0b, 0x0a,
-                             2,   0,   0,   0,   0,  0, 0, 0, 0, 0, 0xe0, 0x3f, 0, 0, 0, 0, 0, 0, 0, 0xc0};
+    const uint8_t whole[] = {'F', 'F', 'J',  'C',  42,   0,    1, 1, 1, 1, 0, 0,   3, 0,
+                             0,   0,   0x0d, 0x0c, 0x0b, 0x0a, 2, 0, 0, 0, 0, 0,   0, 0,
+                             0,   0,   0xe0, 0x3f, 0,    0,    0, 0, 0, 0, 0, 0xc0};
     assert_memory_equal(bytes, whole, sizeof whole);
     ff_torque_command again;
     assert_int_equal(ff_torque_command_decode(bytes, used, &again), FF_OK);
@@ -157,8 +158,8 @@ static void open_couple(couple *c) {
 }
 
 static ff_status hear(couple *c) {
-    assert_int_equal(ff_torque_arm_send(&c->config, &c->arm, &c->measured, c->sent, sizeof c->sent, &c->sent_size),
-                     FF_OK);
+    assert_int_equal(
+        ff_torque_arm_send(&c->config, &c->arm, &c->measured, c->sent, sizeof c->sent, &c->sent_size), FF_OK);
     return ff_device_torque.sample(c->client, 0.0, c->sent, c->sent_size, &c->sample);
 }
 
@@ -181,7 +182,8 @@ static ff_status turn(couple *c, const double *torque) {
     return status;
 }
 
-/* Nobody begins with a torque; a lost command repeats the last one, three times, then the brakes fall in for good. */
+/* Nobody begins with a torque; a lost command repeats the last one, three times, then the brakes fall in for
+ * good. */
 static void test_states(void **unused) {
     (void)unused;
     couple c;
@@ -253,7 +255,8 @@ static void test_strange(void **unused) {
         other.q[1] += n == 2 ? 0.11 : 0.0;
         other.joints += n == 3;
         assert_int_equal(ff_torque_command_encode(&other, bytes, sizeof bytes, &used), FF_OK);
-        assert_int_equal(ff_torque_arm_receive(&c.config, &c.arm, bytes, used), n == 3 ? FF_ERR_SIZE : FF_ERR_DEVICE);
+        assert_int_equal(ff_torque_arm_receive(&c.config, &c.arm, bytes, used),
+                         n == 3 ? FF_ERR_SIZE : FF_ERR_DEVICE);
     }
     assert_int_equal(c.arm.count.strange, 3);
     assert_int_equal(ff_torque_arm_receive(&c.config, &c.arm, c.reply, c.reply_size), FF_OK);
@@ -273,7 +276,8 @@ static void test_strange(void **unused) {
     free(c.client);
 }
 
-/* Whatever is ordered, no more than the motors' torque leaves, and nothing once a joint is beyond its limits. */
+/* Whatever is ordered, no more than the motors' torque leaves, and nothing once a joint is beyond its limits.
+ */
 static void test_limits(void **unused) {
     (void)unused;
     couple c;
@@ -326,8 +330,8 @@ static void test_limits(void **unused) {
     assert_int_equal(ff_torque_arm_validate(&bad), FF_ERR_ARGUMENT);
 }
 
-/* A wire that loses, repeats and reorders both ways: the counters of both sides add up, and what acts is what was
- * ordered on the telegram it answers, or the one before. */
+/* A wire that loses, repeats and reorders both ways: the counters of both sides add up, and what acts is what
+ * was ordered on the telegram it answers, or the one before. */
 static void test_wire(void **unused) {
     (void)unused;
     couple c;
