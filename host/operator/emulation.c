@@ -27,7 +27,7 @@ typedef struct arm_loop {
     void *state;
     struct sockaddr_in at, peer;
     int fd;
-    bool known;
+    bool known, leaves; /* leaves: the stop was asked for, or is no matter any more */
     ff_joint_limits limits;
     ff_emulate_machine machine;
     ff_emulate_config config; /* as a device shows it: without the virtual sensor's errors */
@@ -70,7 +70,7 @@ static ff_status next_telegram(arm_loop *a, double patience) {
         const long size = ff_socket_receive(a->fd, bytes, sizeof bytes, &from, &stamp);
         if (size == 0) {
             const int64_t left = until - ff_clock_now();
-            if (left <= 0 || atomic_load(a->options->stop))
+            if (left <= 0 || (!a->leaves && atomic_load(a->options->stop)))
                 return FF_ERR_IO;
             ff_socket_wait(a->fd, left < 50000000 ? left : 50000000);
             continue;
@@ -250,6 +250,7 @@ static void drive_arm(arm_loop *a) {
 
 /* Its brakes, then the end; repeated until it says so. */
 static void say_goodbye(arm_loop *a) {
+    a->leaves = true;
     for (int n = 0; n < GOODBYE; n++) {
         const bool braked = !a->sample.arm.commands;
         reply(a, NULL, braked);
@@ -264,10 +265,10 @@ static void *arm_thread(void *self) {
     arm_loop *a = self;
     ff_rights_take(a->options->priority > 0 ? a->options->priority : 80, a->options->cpu,
                    !a->options->deep_idle, &a->rt->rights);
-    if (meet(a) == FF_OK) { /* again: to take the rights needs many of its cycles */
+    if (meet(a) == FF_OK) /* again: to take the rights needs many of its cycles */
         drive_arm(a);
+    if (a->known)
         say_goodbye(a);
-    }
     ff_rights_release(&a->rt->rights);
     return NULL;
 }

@@ -3,7 +3,7 @@
 # refused with one line; an arm and a client in python, written from the document, share no code with freefloat.
 set -u
 . "$FF_SOURCE_DIR/tests/rt/pair.sh"
-need python3
+need python3 pkill
 S=$FF_SOURCE_DIR/scenarios/planar-arm-emulation.yaml
 R=$FF_SOURCE_DIR/tests/rt
 sampled=(--set emulation.controller=sampled)
@@ -85,6 +85,13 @@ grep -q '"end": 1' fast.peer || fail "fast: it was not ended: $(cat fast.peer)"
 ports
 timeout 20 "$FREEFLOAT" rt "$S" --arm --out none "${P[@]}" "${sampled[@]}" --wait 0.3 < /dev/null > none.rt 2>&1 && fail "nobody there: it ran"
 grep -q "no virtual device was heard" none.rt || fail "nobody there: $(cat none.rt)"
+# Ctrl-C: the arm is braked and ended in order, whatever rt was doing
+start_facility --lockstep
+start_rt "${sampled[@]}" --set time.duration=100 --log none
+for _ in $(seq 600); do grep -q "a client answers" facility.txt && break; sleep 0.05; done
+pkill -INT -P "$rt_pid"
+finish
+{ [ $got -eq 1 ] && grep -q "stopped at" rt.txt && grep -q "the arm ended after .* 0 commands late" facility.txt; } || fail "Ctrl-C: exit $got: $(cat rt.txt facility.txt)"
 # a client in python
 ports
 timeout 60 "$FREEFLOAT" facility "$S" --once "${P[@]}" --lockstep --set time.cycle=0.001 --set 'emulation.robot.gravity=[0,0,0]' \
