@@ -15,6 +15,7 @@
 typedef enum ff_device_kind { FF_DEVICE_ROBOT, FF_DEVICE_SENSOR, FF_DEVICE_ARM } ff_device_kind;
 
 enum {
+    FF_DEVICE_NAME = 128,      /* [bytes] of a topic or a joint */
     FF_DEVICE_READ_MAX = 2056, /* [bytes] of a datagram that is looked at; a longer one is malformed */
     FF_DEVICE_SEND_MAX = 1024, /* [bytes] of one that is sent */
     FF_DEVICE_TEXT_MAX = 4096, /* [bytes] of a program */
@@ -40,6 +41,10 @@ typedef struct ff_device_settings {
     bool heartbeat;     /* a counter and the run's state go with each command */
     double lookahead;   /* [s] over which the controller smooths what it is sent; 0: it does not */
     double gain;        /* with which it follows that */
+    uint64_t domain;    /* of ROS 2 */
+    bool facility;      /* the virtual facility's driver; else a real robot may be behind it */
+    char states[FF_DEVICE_NAME], command[FF_DEVICE_NAME], topic[FF_DEVICE_NAME]; /* of ROS 2 */
+    char joints[6][FF_DEVICE_NAME]; /* as its driver calls them, in the order of the arm's axes */
     /* what follows from the rest of the scenario */
     bool rail;                     /* an external linear axis is commanded, too */
     unsigned window;               /* [cycles] a command is recent for: longer than the robot's delay */
@@ -66,13 +71,17 @@ typedef struct ff_device_range {
 /* One telegram of a robot. */
 /* What a robot's controller may report of itself, and what it is while the robot may move:
  * X(name, text, ready): ready < 0: as at the first telegram */
-#define FF_SIGNALS(X)                 \
-    X(MODE, "operating mode", -1)     \
-    X(DRIVES, "drives", 1)            \
-    X(EMERGENCY, "emergency stop", 0) \
-    X(OVERRIDE, "override", -1)       \
-    X(PROGRAM, "program", 1)          \
-    X(PROTECTIVE, "protective stop", 0)
+#define FF_SIGNALS(X)                                       \
+    X(MODE, "operating mode", -1)                           \
+    X(DRIVES, "drives", 1)                                  \
+    X(EMERGENCY, "emergency stop", 0)                       \
+    X(OVERRIDE, "override", -1)                             \
+    X(PROGRAM, "program", 1)                                \
+    X(PROTECTIVE, "protective stop", 0)                     \
+    X(RIVALS, "other publishers of the command's topic", 0) \
+    X(READERS, "a reader of the command's topic", 1)        \
+    X(OTHERS, "joint states of a second publisher", 0)      \
+    X(AHEAD, "stamps ahead of this computer's clock", 0)
 
 typedef enum ff_signal {
 #define FF_SIGNAL_ENUM(name, text, ready) FF_SIGNAL_##name,
@@ -90,6 +99,7 @@ typedef struct ff_robot_report {
     bool stood;     /* the controller has held the robot since */
     uint64_t late;  /* answers called late in between */
     bool restarted; /* corrections count from another origin: latched */
+    bool anchored;  /* it says where they count from, or they count from where the robot is */
     unsigned apart; /* telegrams in a row that show it off all its recent commands */
     bool clipped;   /* for too long: latched, with how far [mm or deg] and the limit */
     double clipped_by, clipped_limit;
@@ -128,6 +138,11 @@ typedef struct ff_joint_report {
     double arrives;                                       /* [s] virtual time, lock step; NaN: none */
 } ff_joint_report;
 
+/* What a device reads and writes as topics, by their names and ROS types; NULL: nothing. */
+typedef struct ff_device_topics {
+    const char *reads, *reads_type, *writes, *writes_type;
+} ff_device_topics;
+
 typedef struct ff_device_sample {
     ff_robot_report robot;
     ff_sensor_report sensor;
@@ -163,6 +178,7 @@ typedef struct ff_device {
     unsigned port;    /* UDP: a robot's telegrams come to it on this computer; a sensor is asked at it */
     unsigned second;  /* TCP: of the page or the program, by default; 0: there is none */
     const char *page; /* path of what is read by HTTP before the first record; NULL: nothing */
+    bool jointed;     /* a robot that reports its axes alone: its pose is that of the arm there */
     double counts[2]; /* a sensor without a page: counts of its records per N and N m; 0: SI units */
     size_t bytes;     /* of its state */
 
@@ -173,7 +189,10 @@ typedef struct ff_device {
     /* A stream (TCP, this computer calls the device) in place of datagrams, cut into packets that stand for
      * them: [bytes] of the first one, 0: more are needed, SIZE_MAX: the stream is lost. NULL: datagrams. */
     size_t (*frame)(const void *bytes, size_t size);
-    /* Of a stream, before the first telegram: one packet (NULL at first), and what to send next.
+    /* Topics of ROS 2 in place of datagrams, each message with the head of net/link.h; nothing is sent for
+     * an answer of 0 bytes. NULL: datagrams or a stream. */
+    void (*topics)(const void *state, ff_device_topics *topics);
+    /* Of a stream or topics, before the first telegram: one packet (NULL at first), and what to send next.
      * FF_INFO_HELD: it continues; FF_INFO_LIMITED: the program is to be sent now, then it continues; FF_OK:
      * telegrams follow; negative: it cannot be used. *message is what is waited for, or why not. Not in real
      * time. */
@@ -202,9 +221,11 @@ typedef struct ff_device {
 #define FF_DEVICES(X) \
     X(rsi)            \
     X(rtde)           \
+    X(ros2)           \
     X(ati)            \
     X(onrobot)        \
     X(ur_force)       \
+    X(ros2_wrench)    \
     X(torque)
 #define FF_DEVICE_DECLARE(name) extern const ff_device ff_device_##name;
 FF_DEVICES(FF_DEVICE_DECLARE)

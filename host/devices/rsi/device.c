@@ -27,19 +27,20 @@ static void range(const void *self, ff_device_range *range) {
 
 static void report(const robot *r, const ff_rsi_rob *rob, uint64_t lost, ff_robot_report *report) {
     const ff_rsi_client_state *client = &r->client;
-    *report = (ff_robot_report){.pose = ff_rsi_rob_pose(rob),
-                                .joints = ff_arm_from_kuka(rob->aipos, rob->eipos[0]),
-                                .lost = client->info.lost - lost,
-                                .taken = client->taken,
-                                .stood = client->stood,
-                                .late = client->late,
-                                .restarted = client->restarted,
-                                .apart = client->apart,
-                                .clipped = client->info.clipped,
-                                .clipped_by = client->info.clipped_by,
-                                .clipped_limit = client->info.clipped_tag < 3
-                                                     ? 1e3 * r->config.clip_translation
-                                                     : r->config.clip_rotation * 180.0 / FF_PI};
+    *report = (ff_robot_report){
+        .pose = ff_rsi_rob_pose(rob),
+        .joints = ff_arm_from_kuka(rob->aipos, rob->eipos[0]),
+        .lost = client->info.lost - lost,
+        .taken = client->taken,
+        .stood = client->stood,
+        .late = client->late,
+        .restarted = client->restarted,
+        .anchored = r->config.mode == FF_RSI_RELATIVE || rob->fields & (FF_RSI_RSOL | FF_RSI_ASPOS),
+        .apart = client->apart,
+        .clipped = client->info.clipped,
+        .clipped_by = client->info.clipped_by,
+        .clipped_limit = client->info.clipped_tag < 3 ? 1e3 * r->config.clip_translation
+                                                      : r->config.clip_rotation * 180.0 / FF_PI};
     report->signals = rob->signals;
     for (int n = 0; n < FF_RSI_SIGNALS; n++)
         report->signal[n] = (unsigned)fmin((double)rob->signal[n], 1e9);
@@ -54,6 +55,10 @@ static ff_status sample(void *self, double now, const void *bytes, size_t size, 
     ff_rsi_rob rob;
     (void)now;
     const ff_status status = ff_rsi_client_receive(&r->config, &r->client, bytes, size, &rob);
+    if ((status == FF_OK || status == FF_INFO_GAP) && !(rob.fields & FF_RSI_RIST)) { /* where is it? */
+        r->client.info.malformed++;
+        return FF_ERR_FORMAT;
+    }
     if (status == FF_OK || status == FF_INFO_GAP)
         report(r, &rob, lost, &sample->robot);
     return status == FF_INFO_STALE && r->client.restarted ? FF_ERR_DEVICE : status;
