@@ -73,7 +73,7 @@ static ff_status take(void *self, const ff_row *row) {
 }
 
 ff_sink ff_live_control_sink(ff_live_control *control) {
-    return (ff_sink){.self = control, .row = take};
+    return (ff_sink){.self = control, .axes = true, .row = take};
 }
 
 ff_status ff_live_control_start(ff_live_control *control, const ff_scenario *scenario,
