@@ -18,8 +18,8 @@ def reader():
 hogs = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(busy)]
 good, bad = reader(), reader()
 run = subprocess.Popen([freefloat, "run", scenario, "--quiet", "--force", "--out", "loss", "--log", "none", "--ros=127.0.0.1:" + domain,
-                        "--set", "time.cycle=0.001", "--set", f"time.duration={seconds + 2:g}"], stdout=subprocess.DEVNULL)
-threading.Thread(target=lambda: (run.wait(), time.sleep(1), good.kill()), daemon=True).start()  # a run that ended has said all
+                        "--set", "time.cycle=0.001", "--set", f"time.duration={seconds + 60:g}"], stdout=subprocess.DEVNULL)
+threading.Thread(target=lambda: (run.wait(), time.sleep(5), good.kill()), daemon=True).start()  # a run that ended has said all
 try:
     stamps, began, stopped = [], None, False
     for line in good.stdout:
