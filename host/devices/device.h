@@ -13,10 +13,11 @@
 typedef enum ff_device_kind { FF_DEVICE_ROBOT, FF_DEVICE_SENSOR } ff_device_kind;
 
 enum {
-    FF_DEVICE_READ_MAX = 2056, /* [bytes] of a datagram that is looked at; a longer one is malformed */
-    FF_DEVICE_SEND_MAX = 1024, /* [bytes] of one that is sent */
-    FF_DEVICE_TEXT_MAX = 4096, /* [bytes] of a program */
-    FF_DEVICE_PAGE_MAX = 16384 /* [bytes] of a configuration page */
+    FF_DEVICE_READ_MAX = 2056,  /* [bytes] of a datagram that is looked at; a longer one is malformed */
+    FF_DEVICE_SEND_MAX = 1024,  /* [bytes] of one that is sent */
+    FF_DEVICE_TEXT_MAX = 4096,  /* [bytes] of a program */
+    FF_DEVICE_PAGE_MAX = 16384, /* [bytes] of a configuration page */
+    FF_DEVICE_WORD = 128        /* [bytes] of a text among the settings, with its end */
 };
 
 /* From the scenario. The first ones are keys there, each of the devices that list it. */
@@ -30,6 +31,12 @@ typedef struct ff_device_settings {
     bool heartbeat;     /* a counter and the run's state go with each command */
     double lookahead;   /* [s] over which the controller smooths what it is sent; 0: it does not */
     double gain;        /* with which it follows that */
+    /* KUKA's RSI; an empty name, a limit of 0: the usual one */
+    char sentype[FF_DEVICE_WORD]; /* SENTYPE of the controller's file */
+    char axes_tag[FF_DEVICE_WORD], cartesian_tag[FF_DEVICE_WORD], external_tag[FF_DEVICE_WORD],
+        stop_tag[FF_DEVICE_WORD];
+    bool rsol, aspos, no_eipos; /* elements of its telegrams */
+    double clip_deg, clip_mm;   /* [deg], [mm] corrections that the controller clips; FF_INF: not known */
     /* what follows from the rest of the scenario */
     bool rail;       /* an external linear axis is commanded, too */
     unsigned window; /* [cycles] a command is recent for: longer than the robot's delay */
@@ -49,6 +56,7 @@ typedef struct ff_device_settings {
 /* What a device says of itself before it is used. FF_INF: nothing. */
 typedef struct ff_device_range {
     double turn;          /* [rad] robot commanded by poses: largest turn from its first telegram */
+    double axis, shift;   /* [rad], [m] robot: largest correction of an axis, of the position */
     double force, torque; /* [N], [N m] sensor: end of its range, each axis */
 } ff_device_range;
 
@@ -82,7 +90,8 @@ typedef struct ff_robot_report {
     unsigned apart; /* telegrams in a row that show it off all its recent commands */
     bool clipped;   /* for too long: latched, with how far [mm or deg] and the limit */
     double clipped_by, clipped_limit;
-    unsigned signals; /* bit per ff_signal: it is in the telegram */
+    double clip_deg, clip_mm; /* the controller's own limits of corrections; 0: not in the telegram */
+    unsigned signals;         /* bit per ff_signal: it is in the telegram */
     unsigned signal[FF_SIGNAL_COUNT];
     /* of virtual devices in lock step; NaN: not reported */
     double arrives;                       /* [s] virtual time at which this telegram arrives */
@@ -134,6 +143,8 @@ typedef struct ff_device {
     double counts[2]; /* a sensor without a page: counts of its records per N and N m; 0: SI units */
     size_t bytes;     /* of its state */
 
+    /* Why its keys do not go together, what is allowed included; NULL: they do. May be NULL itself. */
+    const char *(*refuse)(const ff_device_settings *settings);
     void (*open)(void *state, const ff_device_settings *settings);
     /* Its page; only where `page` is set. Negative: it cannot be used. */
     ff_status (*configure)(void *state, const char *page, size_t size);
@@ -178,6 +189,13 @@ FF_DEVICES(FF_DEVICE_DECLARE)
 
 /* Names of arms in the order of ff_arm_kind, NULL at the end: words of a robot's setting. */
 extern const char *const ff_arm_names[];
+/* As `choice` of a setting: a free text, FF_DEVICE_WORD bytes. */
+extern const char *const ff_device_text[];
+#define FF_DEVICE_TEXT(key, field, usual, sentence)                                     \
+    {                                                                                   \
+        .name = (key), .type = FF_SETTING_CHOICE, .unit = "", .choice = ff_device_text, \
+        .offset = FF_DEVICE_SETTING(field), .absent = (usual), .help = (sentence)       \
+    }
 
 /* The list, n from 0; NULL at its end. */
 const ff_device *ff_device_at(size_t n);

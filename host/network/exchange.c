@@ -188,8 +188,10 @@ bool ff__network_take_telegram(ff_network *s, int i, int64_t *arrived) {
             continue;
         }
         b->report = sample.robot;
-        if (!b->known)
+        if (!b->known) {
             b->first = b->report.pose;
+            b->axes_first = b->report.joints;
+        }
         b->peer = from;
         b->known = true;
         stamp_telegram(s, i, *arrived);

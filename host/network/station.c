@@ -71,20 +71,24 @@ static ff_status open_body(ff_network *s, int i, char *message, size_t size) {
         return status;
     const ff_device_settings *robot = &s->scenario->satellite[i].robot.device;
     b->window = (unsigned)fmin(FF_NETWORK_TRACK, ceil(plan->delay / s->plan->cycle) + 50.0);
-    const ff_device_settings settings = {.cartesian = plan->cartesian,
-                                         .increments = plan->increments,
-                                         .heartbeat = plan->heartbeat,
-                                         .rail = plan->arm.config.rail.rule != FF_ARM_RAIL_NONE,
-                                         .window = b->window,
-                                         .lookahead = robot->lookahead,
-                                         .gain = robot->gain,
-                                         .cycle = s->plan->cycle,
-                                         .tool = plan->arm.config.tool,
-                                         .run = run_number(i)};
+    ff_device_settings settings = *robot; /* with what follows from the rest of the scenario */
+    settings.cartesian = plan->cartesian;
+    settings.increments = plan->increments;
+    settings.heartbeat = plan->heartbeat;
+    settings.rail = plan->arm.config.rail.rule != FF_ARM_RAIL_NONE;
+    settings.window = b->window;
+    settings.cycle = s->plan->cycle;
+    settings.tool = plan->arm.config.tool;
+    settings.run = run_number(i);
     ff_device_range range;
     address->robot->open(b->robot, &settings);
     address->robot->range(b->robot, &range);
     b->turn = range.turn;
+    b->axis = range.axis;
+    b->shift = range.shift;
+    settings = s->scenario->satellite[i].sensor.device;
+    settings.cycle = s->plan->cycle;
+    settings.run = run_number(i);
     address->sensor->open(b->sensor, &settings);
     ff_axes_reset(&b->axes, &plan->home);
     b->T_ba = ff_pose_identity();

@@ -17,8 +17,7 @@
 #define WIDE_MM 3000.0
 #define WIDE_DEG 700.0
 
-static void say(const ff_server *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(const ff_server *f, const char *format, ...) {
+void ff__server_say(const ff_server *f, const char *format, ...) {
     char line[256];
     va_list list;
     va_start(list, format);
@@ -45,7 +44,7 @@ static void strike(ff_server *f) {
                                                    !isnan(ff__server_acts(f, fault->kind, fault->body)))
                                : NULL;
         if (line)
-            say(f, "%s", line);
+            ff__server_say(f, "%s", line);
     }
 }
 
@@ -100,6 +99,29 @@ static void fill_page(const ff_server *f, int i, ff_ati_page *page) {
         page->counts_per_torque /= 10.0;
 }
 
+/* As the scenario says; else beyond any motion of the arm. The monitors stand KUKA's own share beyond. */
+static void limit_corrections(const ff_device_settings *own, double rail, ff_rsi_controller_config *config) {
+    const bool deg = own->clip_deg > 0.0 && isfinite(own->clip_deg),
+               mm = own->clip_mm > 0.0 && isfinite(own->clip_mm);
+    const double turn = deg ? own->clip_deg : 180.0, axis = deg ? own->clip_deg : WIDE_DEG,
+                 shift = mm ? own->clip_mm : WIDE_MM, most = mm ? own->clip_mm : rail;
+    config->poscorr_rotation_deg = turn;
+    config->poscorrmon_rotation_deg = fmin(180.0, FF_RSI_MONITOR * turn);
+    config->poscorrmon_translation_mm = FF_RSI_MONITOR * shift;
+    for (int a = 0; a < 3; a++) {
+        config->poscorr_lower_mm[a] = -shift;
+        config->poscorr_upper_mm[a] = shift;
+    }
+    for (int a = 0; a < 12; a++) {
+        const double limit = a == 6 && rail > 0.0 ? most : axis;
+        config->axiscorr_lower[a] = -limit;
+        config->axiscorr_upper[a] = limit;
+        config->axiscorrmon[a] = FF_RSI_MONITOR * limit;
+    }
+    if (deg || mm)
+        config->fields |= FF_RSI_LIM;
+}
+
 static ff_status open_device(ff_server *f, int i, char *message, size_t size) {
     ff_server_device *d = &f->device[i];
     const ff_plan_body *body = &f->plan.body[i];
@@ -131,23 +153,17 @@ static ff_status open_device(ff_server *f, int i, char *message, size_t size) {
         d->config.fields |= FF_RSI_KRC;
     if (f->options->timeout)
         d->config.timeout = f->options->timeout;
-    d->config.poscorr_rotation_deg = d->config.poscorrmon_rotation_deg = 180.0;
-    d->config.poscorrmon_translation_mm = WIDE_MM;
-    for (int a = 0; a < 3; a++) {
-        d->config.poscorr_lower_mm[a] = -WIDE_MM;
-        d->config.poscorr_upper_mm[a] = WIDE_MM;
-    }
-    for (int a = 0; a < 12; a++) {
-        d->config.axiscorr_lower[a] = -WIDE_DEG;
-        d->config.axiscorr_upper[a] = WIDE_DEG;
-        d->config.axiscorrmon[a] = WIDE_DEG;
-    }
-    if (body->arm.config.rail.rule != FF_ARM_RAIL_NONE) { /* E1 */
-        const double most = 1e3 * (body->arm.config.rail.upper - body->arm.config.rail.lower);
-        d->config.external_linear[0] = true;
-        d->config.axiscorr_lower[6] = -most;
-        d->config.axiscorr_upper[6] = d->config.axiscorrmon[6] = most;
-    }
+    const ff_device_settings *own = &f->scenario->satellite[i].robot.device;
+    ff_rsi_names_of(own, &d->config.names);
+    d->config.fields |= own->rsol ? FF_RSI_RSOL : 0u;
+    d->config.fields |= own->aspos ? FF_RSI_ASPOS : 0u;
+    if (own->no_eipos)
+        d->config.fields &= ~(unsigned)FF_RSI_EIPOS;
+    const double rail = body->arm.config.rail.rule == FF_ARM_RAIL_NONE
+                            ? 0.0
+                            : 1e3 * (body->arm.config.rail.upper - body->arm.config.rail.lower);
+    d->config.external_linear[0] = rail > 0.0;
+    limit_corrections(own, rail, &d->config);
     d->usual = d->config;
     if (!f->address.body[i].sensor->page)
         return FF_OK;
@@ -194,6 +210,7 @@ static void start_session(ff_server *f) {
         d->push = -1;
         d->reading = ff_wrench_zero();
         d->was_stuck = d->restarts = d->restarted = d->jumped = d->failed = d->met = false;
+        d->mistyped = d->refused = false;
         d->late_size = d->deferred_size = d->overtaken_size = 0;
         f->before[i] = ff_twist_zero();
     }
@@ -247,7 +264,8 @@ static void wait_answers(ff_server *f) {
             bool waits = false; /* a telegram or an answer that a fault took will not come */
             for (int i = 0; i < n; i++)
                 waits |= f->device[i].state.open && !f->device[i].state.answered &&
-                         !ff__server_unanswerable(f, i) && (f->device[i].met || now < begin + 20000000);
+                         !ff__server_unanswerable(f, i) && !f->device[i].refused &&
+                         (f->device[i].met || now < begin + 20000000);
             if (all || now >= give_up || atomic_load(f->options->stop))
                 return;
             if (!waits && now >= f->deadline)
@@ -315,7 +333,7 @@ static bool cycle(ff_server *f) {
     for (int i = 0; i < n; i++)
         f->before[i] = f->k ? f->truth.robot[i].twist : ff_twist_zero();
     if (ff_plant_read(f->plant, f->k, &f->in, &f->truth) < 0) {
-        say(f, "the robot's motion is not finite: RSI stopped");
+        ff__server_say(f, "the robot's motion is not finite: RSI stopped");
         return false;
     }
     if (f->options->watch)
@@ -358,11 +376,13 @@ static bool cycle(ff_server *f) {
     wait_answers(f);
 
     bool answered = false, due = false; /* an answer could have come */
+    bool refused = false;               /* one came that was none */
     for (int i = 0; i < n; i++) {
+        refused |= f->device[i].mistyped;
         answered |= f->device[i].state.answered;
         due |= !f->device[i].failed && !ff__server_unanswerable(f, i);
     }
-    if (!f->client && !answered) { /* RSI_ON again, until someone listens */
+    if (!f->client && !answered && !refused) { /* RSI_ON again, until someone listens */
         for (int i = 0; i < n; i++)
             if (!f->device[i].apart)
                 ff__server_rearm(&f->device[i]);
@@ -370,11 +390,11 @@ static bool cycle(ff_server *f) {
         return true;
     }
     if (!f->client) {
-        say(f, "a client answers");
+        ff__server_say(f, "a client answers");
         meet_loop(f);
     }
     f->client = true;
-    if (f->options->lockstep && !answered && due) {
+    if (f->options->lockstep && !answered && due && !refused) {
         for (int i = 0; i < n; i++)
             f->device[i].state.stopped = FF_RSI_STOP_TIMEOUT;
         return false;
@@ -424,7 +444,8 @@ static void end_session(ff_server *f) {
         result->robot[i] = f->truth.robot[i];
         result->force[i] = ff_vec3_norm(f->truth.contact_b[i].f);
         result->stolen += d->server.stolen;
-        say(f, "%s: %s %s after %llu cycles; %llu late, %llu too late, %llu clipped, %llu malformed answers",
+        ff__server_say(
+            f, "%s: %s %s after %llu cycles; %llu late, %llu too late, %llu clipped, %llu malformed answers",
             f->scenario->satellite[i].name, d->ur.here ? "the program" : "RSI", reasons[d->state.stopped],
             (unsigned long long)f->k, (unsigned long long)d->state.info.late,
             (unsigned long long)d->state.info.too_late, (unsigned long long)d->state.info.clipped,
@@ -526,11 +547,12 @@ void ff_facility_run(const ff_scenario *scenario, const ff_facility_options *opt
         ff_socket_address("127.0.0.1", 0, &any);
         ff_socket_open(&any, &f->stranger, NULL, message, size);
         for (int i = 0; i < f->plan.bodies; i++)
-            say(f, "%s: %s port %u every %g ms%s, RDT on port %u, HTTP on port %u",
-                scenario->satellite[i].name, f->device[i].ur.here ? "RTDE on" : "RSI to",
-                ntohs(f->address.body[i].robot_at.sin_port), 1e3 * f->plan.cycle,
-                options->lockstep ? " (lockstep)" : "", ntohs(f->address.body[i].sensor_at.sin_port),
-                ntohs(f->address.body[i].page_at.sin_port));
+            ff__server_say(f, "%s: %s port %u every %g ms%s, RDT on port %u, HTTP on port %u",
+                           scenario->satellite[i].name, f->device[i].ur.here ? "RTDE on" : "RSI to",
+                           ntohs(f->address.body[i].robot_at.sin_port), 1e3 * f->plan.cycle,
+                           options->lockstep ? " (lockstep)" : "",
+                           ntohs(f->address.body[i].sensor_at.sin_port),
+                           ntohs(f->address.body[i].page_at.sin_port));
         f->deadline = ff_clock_now();
         set_clocks(f);
         start_session(f);

@@ -3,6 +3,7 @@
 #ifndef FF_SERVER_INTERNAL_H
 #define FF_SERVER_INTERNAL_H
 
+#include "devices/rsi/settings.h"
 #include "devices/rtde/controller.h"
 #include "facility/plan.h"
 #include "fit/motion.h"
@@ -76,6 +77,8 @@ typedef struct ff_server_device {
     double tick;           /* time of the running cycle */
     ff_twist acceleration; /* of the commands */
     bool failed;           /* RSI has stopped in a cycle of its own */
+    bool mistyped;         /* answers of another Type have come: they count as late, as on a controller */
+    bool refused;          /* one to this cycle's telegram */
     bool met;              /* its client has answered once: until then it begins again */
     char deferred[FF_RSI_READ_MAX + 512];
     size_t deferred_size; /* lock step: a late telegram, sent when the first robot has its answer */
@@ -118,6 +121,9 @@ static inline double ff__server_always(const ff_server *f, ff_fault_kind kind, i
             return f->scenario->fault[n].value;
     return FF_NAN;
 }
+
+/* facility.c: one line to whoever started it. */
+void ff__server_say(const ff_server *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* sensor.c */
 void ff__server_serve_requests(ff_server *f);

@@ -40,6 +40,8 @@ static ff_status configure(void *self, const char *page, size_t size) {
 static void range(const void *self, ff_device_range *range) {
     const sensor *s = self;
     *range = (ff_device_range){.turn = FF_INF,
+                               .axis = FF_INF,
+                               .shift = FF_INF,
                                .force = ff_ati_page_range(&s->page, false),
                                .torque = ff_ati_page_range(&s->page, true)};
 }
