@@ -37,6 +37,14 @@ typedef struct ff_device_settings {
         stop_tag[FF_DEVICE_WORD];
     bool rsol, aspos, no_eipos; /* elements of its telegrams */
     double clip_deg, clip_mm;   /* [deg], [mm] corrections that the controller clips; FF_INF: not known */
+    /* a sensor that is described, devices/udp; FF_INF: not there */
+    uint64_t listen, size, counter_bytes, status_bytes;
+    int number;
+    bool little, polled;
+    ff_vec3 force_at, torque_at; /* [bytes] */
+    double force_scale, torque_scale, counter, status;
+    char force_unit[FF_DEVICE_WORD], torque_unit[FF_DEVICE_WORD], mark[FF_DEVICE_WORD],
+        request[FF_DEVICE_WORD], farewell[FF_DEVICE_WORD];
     /* what follows from the rest of the scenario */
     bool rail;       /* an external linear axis is commanded, too */
     unsigned window; /* [cycles] a command is recent for: longer than the robot's delay */
@@ -182,6 +190,7 @@ typedef struct ff_device {
     X(rtde)           \
     X(ati)            \
     X(onrobot)        \
+    X(udp)            \
     X(ur_force)
 #define FF_DEVICE_DECLARE(name) extern const ff_device ff_device_##name;
 FF_DEVICES(FF_DEVICE_DECLARE)

@@ -65,6 +65,7 @@ static ff_status open_body(ff_network *s, int i, char *message, size_t size) {
     struct sockaddr_in any = {.sin_family = AF_INET};
     if (ff_socket_is_loopback(&address->sensor_at))
         any.sin_addr = address->sensor_at.sin_addr;
+    any.sin_port = htons((uint16_t)s->scenario->satellite[i].sensor.device.listen);
     if (!address->sensor->frame)
         status = ff_socket_open(&any, &b->sensor_fd, NULL, message, size);
     if (status != FF_OK)

@@ -135,6 +135,15 @@ static ff_status open_device(ff_server *f, int i, char *message, size_t size) {
         status = ff_socket_open(&f->address.body[i].sensor_at, &d->ati, NULL, message, size);
     if (status != FF_OK)
         return status;
+    const ff_device_settings *sensor = &f->scenario->satellite[i].sensor.device;
+    d->udp.here = f->address.body[i].sensor == &ff_device_udp;
+    if (d->udp.here)
+        ff_udp_layout_of(sensor, &d->udp.layout);
+    if (d->udp.here && sensor->listen) {
+        d->udp.known = true;
+        d->udp.peer = f->address.body[i].sensor_at;
+        d->udp.peer.sin_port = htons((uint16_t)sensor->listen);
+    }
     char xml[FF_ATI_XML_MAX];
     size_t used;
     ff_ati_page page;
@@ -547,10 +556,10 @@ void ff_facility_run(const ff_scenario *scenario, const ff_facility_options *opt
         ff_socket_address("127.0.0.1", 0, &any);
         ff_socket_open(&any, &f->stranger, NULL, message, size);
         for (int i = 0; i < f->plan.bodies; i++)
-            ff__server_say(f, "%s: %s port %u every %g ms%s, RDT on port %u, HTTP on port %u",
+            ff__server_say(f, "%s: %s port %u every %g ms%s, %s on port %u, HTTP on port %u",
                            scenario->satellite[i].name, f->device[i].ur.here ? "RTDE on" : "RSI to",
                            ntohs(f->address.body[i].robot_at.sin_port), 1e3 * f->plan.cycle,
-                           options->lockstep ? " (lockstep)" : "",
+                           options->lockstep ? " (lockstep)" : "", f->device[i].udp.here ? "records" : "RDT",
                            ntohs(f->address.body[i].sensor_at.sin_port),
                            ntohs(f->address.body[i].page_at.sin_port));
         f->deadline = ff_clock_now();

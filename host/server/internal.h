@@ -5,6 +5,7 @@
 
 #include "devices/rsi/settings.h"
 #include "devices/rtde/controller.h"
+#include "devices/udp/udp.h"
 #include "facility/plan.h"
 #include "fit/motion.h"
 #include "server/facility.h"
@@ -51,8 +52,17 @@ typedef struct ff_server_device {
     ff_setpoint command;
     char last_rob[FF_RSI_READ_MAX];
     size_t last_rob_size;
-    uint8_t last_record[FF_ATI_RECORD_SIZE];
-    uint8_t overtaken[FF_ATI_RECORD_SIZE]; /* a record that jitter made later than the telegram */
+    struct { /* a sensor that the scenario describes */
+        bool here;
+        ff_udp_layout layout;
+        ff_udp_record record; /* newest */
+        struct sockaddr_in peer;
+        bool known;     /* whom to send to */
+        unsigned asked; /* requests since the last record */
+    } udp;
+    uint8_t last_record[FF_UDP_SIZE_MAX];
+    size_t last_record_size;
+    uint8_t overtaken[FF_UDP_SIZE_MAX]; /* a record that jitter made later than the telegram */
     size_t overtaken_size;
     double rob_late, ft_late; /* [s] this cycle's jitter */
     double sensor_period;     /* [s] of the sensor's own clock */

@@ -4,6 +4,7 @@
 #include "devices/device.h"
 #include "devices/rsi/rsi.h"
 #include "devices/rtde/controller.h"
+#include "devices/udp/udp.h"
 
 #include "support.h"
 
@@ -38,6 +39,28 @@ static void greet(const ff_device *device, void *state) {
     assert_int_equal(status, FF_OK);
 }
 
+/* A sensor as a scenario may describe it: its 16-bit counter passes its end in the tests. */
+static const ff_device_settings described = {.listen = 0,
+                                             .size = 40,
+                                             .number = FF_UDP_INT32,
+                                             .little = true,
+                                             .force_at = {{8, 12, 16}},
+                                             .torque_at = {{20, 24, 28}},
+                                             .force_scale = 1e-3,
+                                             .torque_scale = 1e-4,
+                                             .force_unit = "N",
+                                             .torque_unit = "Nm",
+                                             .counter = 4,
+                                             .counter_bytes = 2,
+                                             .status = 36,
+                                             .status_bytes = 4,
+                                             .mark = "a5 5A",
+                                             .request = "01",
+                                             .farewell = "00ff",
+                                             .window = 50,
+                                             .cycle = 0.004,
+                                             .run = RUN};
+
 /* The n-th datagram that a healthy device of this kind sends. */
 static size_t datagram(const ff_device *device, unsigned n, uint8_t *bytes, size_t size) {
     size_t used = 0;
@@ -61,6 +84,14 @@ static size_t datagram(const ff_device *device, unsigned n, uint8_t *bytes, size
         assert_int_equal(ff_ur_link_send(&ur_link, &report, bytes, size, &used), FF_OK);
         return used;
     }
+    if (strcmp(device->name, "udp") == 0) {
+        const ff_udp_record record = {.value = {1000, n, 0, 0, 0, -5}, .counter = 65530 + n};
+        ff_udp_layout layout;
+        assert_null(ff_udp_layout_of(&described, &layout));
+        assert_int_equal(ff_udp_encode(&layout, &record, bytes), FF_OK);
+        assert_true(size >= layout.size);
+        return layout.size;
+    }
     assert_true(device->counts[0] > 0.0 ||
                 strcmp(device->name, "ati-rdt") == 0); /* a new device sends its own here */
     const ff_ati_record record = {
@@ -78,7 +109,7 @@ static void *opened(const ff_device *device) {
                                          .run = RUN};
     void *state = calloc(1, device->bytes);
     assert_non_null(state);
-    device->open(state, &settings);
+    device->open(state, device->refuse && device->kind == FF_DEVICE_SENSOR ? &described : &settings);
     assert_true((device->frame != NULL) == (device->greet != NULL));
     if (device->greet)
         greet(device, state);
