@@ -114,6 +114,9 @@ assert limits["PosCorr_1"][2]["UpperLimZ"] == "40" and limits["PosCorr_1"][2]["M
 assert rsi45("rail")["AxisCorrExt_1"][2]["UpperLimE1"] == "6000" and rsi45("rail")["AxisCorrMon_1"][2]["MaxE1"] == "7200"
 assert rsi3("watch")["AXISCORR1"][2]["UpperLimA1"] == "5.000" and "INTERRUPT ON 17" in open("watch/rsi3/freefloat.src").read()
 P
+# the shipped example is what it writes
+"$FREEFLOAT" facility "$S" --quiet --set 'satellites.body.robot={kind: kuka-rsi, delay: 0.040, address: 192.168.1.10, heartbeat: on, base: {position: [-1.35, 0, -1.57]}, tool: {attitude: [0, 0, 1, 0]}}' --controller-files example
+diff -r example "$FF_SOURCE_DIR/examples/kuka-rsi" > differs.txt || fail "examples/kuka-rsi is not what facility --controller-files writes: $(head -5 differs.txt)"
 "$FREEFLOAT" facility "$S" --controller-files none > none.txt 2>&1 && fail "files without a controller"
 grep -qx "freefloat facility: the scenario names no robot of kind kuka-rsi, whose controller needs files" none.txt || fail "$(cat none.txt)"
 exit $((failures > 0))
