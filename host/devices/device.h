@@ -103,7 +103,8 @@ typedef struct ff_robot_report {
     unsigned signal[FF_SIGNAL_COUNT];
     /* of virtual devices in lock step; NaN: not reported */
     double arrives;                       /* [s] virtual time at which this telegram arrives */
-    double record_arrives[FF_MAX_BODIES]; /* the same of each body's newest sensor record */
+    double record_arrives[FF_MAX_BODIES]; /* the same of each body's newest sensor record; in a telegram of
+                                             another robot than the pacing one [0] is the pacing one's next */
 } ff_robot_report;
 
 /* The newest record of a sensor's datagram; one of them that reports a fault comes before it. */

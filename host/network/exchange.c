@@ -13,8 +13,9 @@ enum {
 };
 
 enum {
-    NAP = 500000,       /* [ns] while another robot's telegram waits for the pacing one's */
-    LOCKSTEP_NAPS = 100 /* then it is answered without */
+    NAP = 500000,            /* [ns] while another robot's telegram waits for the pacing one's */
+    LOCKSTEP_NAPS = 100,     /* then it is answered without */
+    LOCKSTEP_PATIENCE = 4000 /* the same where it was announced: someone between has lost it */
 };
 
 /* A datagram that was longer than its buffer is malformed. */
@@ -204,11 +205,12 @@ bool ff_network_clock_known(const ff_network *s, int i) {
     return ff_clockfit_ready(&s->fitting, &s->body[i].follow.fit);
 }
 
-/* In lock step the pacing telegram follows at once, but a busy machine may be long over it, or pause: there
- * we count how often we looked for it in vain. */
+/* In lock step the telegram says whether the pacing one follows; a busy machine may be long over it, or
+ * pause: there we count how often we looked for it in vain. */
 static bool waited_long(const ff_network *s, const ff_network_body *b) {
-    return isnan(s->virtual_now) ? ff_clock_now() - b->taken > (int64_t)(0.5e9 * s->plan->cycle)
-                                 : b->naps > LOCKSTEP_NAPS;
+    if (isnan(s->virtual_now))
+        return ff_clock_now() - b->taken > (int64_t)(0.5e9 * s->plan->cycle);
+    return b->naps > (b->report.record_arrives[0] >= s->virtual_now ? LOCKSTEP_PATIENCE : LOCKSTEP_NAPS);
 }
 
 /* The other robots' telegrams come when their own clocks say so, and nobody waits for them. One that belongs

@@ -245,12 +245,14 @@ static void wait_answers(ff_server *f) {
     const double patience = f->options->patience > 0.0 ? f->options->patience : 20.0;
     const int64_t begin = ff_clock_now(),
                   give_up = begin + (f->client ? (int64_t)(1e9 * patience) : 20000000);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        f->device[i].taken = false;
         if (f->device[i].late_size) {
             ff_rsi_controller_receive(&f->device[i].config, &f->device[i].state, f->device[i].late_answer,
                                       f->device[i].late_size);
             f->device[i].late_size = 0;
         }
+    }
     for (;;) {
         ff__server_serve_requests(f);
         const bool all = ff__server_take_answers(f);
@@ -270,11 +272,9 @@ static void wait_answers(ff_server *f) {
                 }
             if (late)
                 continue;
-            bool waits = false; /* a telegram or an answer that a fault took will not come */
+            bool waits = false;
             for (int i = 0; i < n; i++)
-                waits |= f->device[i].state.open && !f->device[i].state.answered &&
-                         !ff__server_unanswerable(f, i) && !f->device[i].refused &&
-                         (f->device[i].met || now < begin + 20000000);
+                waits |= ff__server_awaited(f, i, now - begin);
             if (all || now >= give_up || atomic_load(f->options->stop))
                 return;
             if (!waits && now >= f->deadline)

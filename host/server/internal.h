@@ -80,6 +80,8 @@ typedef struct ff_server_device {
     uint64_t pushed; /* since this cycle */
     char late_answer[FF_RSI_READ_MAX];
     size_t late_size;
+    bool taken; /* a fault has taken an answer of this cycle */
+    bool mute;  /* lock step: none came to be taken, and none is waited for until one does */
     /* the controller's clock, in the facility's time [s] */
     double period;         /* of its cycles */
     bool apart;            /* not that of the first robot: it ticks by itself */
@@ -93,6 +95,8 @@ typedef struct ff_server_device {
     char deferred[FF_RSI_READ_MAX + 512];
     size_t deferred_size; /* lock step: a late telegram, sent when the first robot has its answer */
 } ff_server_device;
+
+#define FF_SERVER_UR_STARTED 1.0 /* [s] a UR controller's clock at the beginning: it was started before */
 
 typedef struct ff_server {
     const ff_scenario *scenario; /* as the facility really is */
@@ -154,6 +158,9 @@ ff_pose ff__server_moved(const ff_setpoint *from, const ff_twist *acceleration, 
 void ff__server_send_rob(ff_server *f, int i);
 bool ff__server_take_answers(ff_server *f);
 bool ff__server_unanswerable(const ff_server *f, int i);
+double ff__server_pace_follows(const ff_server *f);
+bool ff__server_takes_answer(const ff_server *f, int i);
+bool ff__server_awaited(ff_server *f, int i, int64_t waited);
 void ff__server_rearm(ff_server_device *d);
 void ff__server_restart(ff_server *f, int i);
 void ff__server_finish(ff_server *f, int i);

@@ -49,6 +49,27 @@ static bool stands(const ff_server *f, int i) {
            ff__server_acts(f, FF_FAULT_KRC_OVERRIDE, i) == 0.0;
 }
 
+/* A fault has taken the telegram, or the loop answers no more. */
+static bool unheard(const ff_server *f, int i) {
+    static const ff_fault_kind kinds[] = {
+        FF_FAULT_ROB_LOST,       FF_FAULT_ROB_CORRUPT,  FF_FAULT_ROB_CUT,
+        FF_FAULT_ROB_NAN,        FF_FAULT_ROB_EMPTY,    FF_FAULT_ROB_LONG,
+        FF_FAULT_ROB_INCOMPLETE, FF_FAULT_ROBOT_SILENT, FF_FAULT_ROBOT_RESTARTS};
+    for (size_t n = 0; n < sizeof kinds / sizeof *kinds; n++)
+        if (!isnan(ff__server_acts(f, kinds[n], i)))
+            return true;
+    return f->device[i].restarted;
+}
+
+/* Lock step: when the first robot's telegram of this cycle arrives, which is sent after the others'; 0: none
+ * will. The loop waits for it before it answers them, however long this machine takes between the two. */
+double ff__server_pace_follows(const ff_server *f) {
+    const ff_server_device *first = &f->device[0];
+    if (!f->options->lockstep || first->failed || unheard(f, 0))
+        return 0.0;
+    return f->time + first->rob_late + (first->ur.here ? FF_SERVER_UR_STARTED : 0.0);
+}
+
 void ff__server_send_rob(ff_server *f, int i) {
     ff_server_device *d = &f->device[i];
     const ff_plan_body *body = &f->plan.body[i];
@@ -92,6 +113,8 @@ void ff__server_send_rob(ff_server *f, int i) {
     rob.arrival_ns = (uint64_t)llround(1e9 * (d->tick + late));
     for (int n = 0; i == 0 && n < f->plan.bodies && n < FF_RSI_RECORDS; n++)
         rob.record_ns[n] = (uint64_t)llround(1e9 * f->device[n].record_at);
+    if (i > 0)
+        rob.record_ns[0] = (uint64_t)llround(1e9 * ff__server_pace_follows(f));
     char text[FF_RSI_READ_MAX + 512];
     size_t used = 0;
     if (ff_rsi_controller_send(&d->config, &d->state, &rob, text, FF_RSI_SEND_MAX, &used) != FF_OK)
@@ -156,6 +179,12 @@ static void refuse_type(ff_server *f, int i, const char *text, size_t size) {
     d->mistyped = d->refused = d->met = true;
 }
 
+/* A fault takes this robot's answers, or withholds them for a cycle. */
+bool ff__server_takes_answer(const ff_server *f, int i) {
+    return !isnan(ff__server_acts(f, FF_FAULT_ANSWER_LOST, i)) ||
+           !isnan(ff__server_acts(f, FF_FAULT_ANSWER_LATE, i));
+}
+
 /* Answers that came. True when every body has its own. */
 bool ff__server_take_answers(ff_server *f) {
     bool all = true;
@@ -170,6 +199,7 @@ bool ff__server_take_answers(ff_server *f) {
             const long size = ff_socket_receive(d->rsi, text, sizeof text, &from, &stamp);
             if (size == 0)
                 break;
+            d->taken |= size > 0 && ff__server_takes_answer(f, i);
             if (size < 0 || !isnan(ff__server_acts(f, FF_FAULT_ANSWER_LOST, i)))
                 continue;
             if (!isnan(ff__server_acts(f, FF_FAULT_ANSWER_LATE, i))) { /* it will come in the next cycle */
@@ -187,17 +217,22 @@ bool ff__server_take_answers(ff_server *f) {
     return all;
 }
 
-/* A fault has taken the telegram or its answer, or the loop answers no more: in lock step nothing is waited
- * for. */
+/* The controller gets no answer in this cycle, whatever the loop does. */
 bool ff__server_unanswerable(const ff_server *f, int i) {
-    static const ff_fault_kind kinds[] = {
-        FF_FAULT_ROB_LOST,    FF_FAULT_ROB_CORRUPT, FF_FAULT_ROB_CUT,        FF_FAULT_ROB_NAN,
-        FF_FAULT_ROB_EMPTY,   FF_FAULT_ROB_LONG,    FF_FAULT_ROB_INCOMPLETE, FF_FAULT_ROBOT_SILENT,
-        FF_FAULT_ANSWER_LOST, FF_FAULT_ANSWER_LATE, FF_FAULT_ROBOT_RESTARTS};
-    for (size_t n = 0; n < sizeof kinds / sizeof *kinds; n++)
-        if (!isnan(ff__server_acts(f, kinds[n], i)))
-            return true;
-    return f->device[i].restarted;
+    return ff__server_takes_answer(f, i) || unheard(f, i);
+}
+
+/* Lock step: something is still to come from the loop for this robot. An answer that a fault takes is waited
+ * for, too: else it would come in the next cycle, which perhaps no fault takes it from. But no longer than
+ * two seconds, once: the loop may have ended. */
+bool ff__server_awaited(ff_server *f, int i, int64_t waited) {
+    ff_server_device *d = &f->device[i];
+    if (!d->state.open || d->state.answered || d->refused || unheard(f, i))
+        return false;
+    if (!ff__server_takes_answer(f, i))
+        return d->met || waited < 20000000;
+    d->mute = !d->taken && (d->mute || waited > 2000000000);
+    return d->met && !d->taken && !d->mute;
 }
 
 /* The correction as a pose of the body. */

@@ -96,11 +96,15 @@ static bool serve(ff_server *f, int i, ff_server_link *l, bool taken) {
             return false;
         if (used)
             (void)!send(l->fd, reply, used, MSG_NOSIGNAL | MSG_DONTWAIT);
-        if (status != FF_INFO_GAP || !isnan(ff__server_acts(f, FF_FAULT_ANSWER_LOST, i)))
+        if (status != FF_INFO_GAP)
             continue;
-        d->ur.registers = written;
         /* an answer to an older telegram: the registers count, the cycle waits on */
         const bool now = written.answers == d->ur.report.timestamp && written.run == (double)d->ur.run;
+        if (!isnan(ff__server_acts(f, FF_FAULT_ANSWER_LOST, i))) {
+            d->taken |= now;
+            continue;
+        }
+        d->ur.registers = written;
         d->state.answered |= d->state.open && now && d->ur.run >= 0 && written.count > 0.0;
     }
     memmove(l->bytes, l->bytes + at, l->used - at);
@@ -160,7 +164,7 @@ void ff__server_ur_send(ff_server *f, int i, ff_pose tcp, double late) {
     const ff_vec3 turn = ff_quat_log(tcp.q);
     const ff_wrench *w = u->feels ? &u->wrench : &f->in.sensor[i].f_s;
     put_status(f, i, r);
-    r->timestamp = d->tick + 1.0; /* it was started before */
+    r->timestamp = d->tick + FF_SERVER_UR_STARTED;
     memcpy(r->q, d->joints.a, sizeof r->q);
     for (int a = 0; a < 3; a++) {
         r->pose[a] = tcp.p.a[a];
@@ -172,8 +176,11 @@ void ff__server_ur_send(ff_server *f, int i, ff_pose tcp, double late) {
     r->integer[1] = (double)(u->run >= 0 ? u->run : 0);
     r->real[0] = f->options->lockstep ? r->timestamp + late : 0.0;
     for (int n = 0; n < FF_UR_RECORDS; n++)
-        r->real[1 + n] =
-            f->options->lockstep && i == 0 && n < f->plan.bodies ? f->device[n].record_at + 1.0 : 0.0;
+        r->real[1 + n] = f->options->lockstep && i == 0 && n < f->plan.bodies
+                             ? f->device[n].record_at + FF_SERVER_UR_STARTED
+                             : 0.0;
+    if (i > 0)
+        r->real[1] = ff__server_pace_follows(f);
     d->state.open = d->state.answered = false;
     if (!isnan(ff__server_acts(f, FF_FAULT_ROBOT_SILENT, i)) ||
         !isnan(ff__server_acts(f, FF_FAULT_ROB_LOST, i)))

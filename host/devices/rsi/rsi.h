@@ -61,7 +61,8 @@ typedef struct ff_rsi_rob {
     uint64_t arrival_ns; /* lock step only: the virtual time at which this telegram arrives; in wall-clock
                             time the kernel's stamp says so */
     uint64_t
-        record_ns[FF_RSI_RECORDS]; /* the same of each satellite's newest sensor record; 0: not reported */
+        record_ns[FF_RSI_RECORDS]; /* the same of each satellite's newest sensor record, of another robot than
+                                      the pacing one [0] of the pacing one's next telegram; 0: not reported */
 } ff_rsi_rob;
 
 /* Reads by name, in any order; unknown elements and the root's attributes are ignored. Writes *rob on FF_OK
