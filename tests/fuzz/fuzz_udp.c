@@ -17,9 +17,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
                             .torque_scale = 0.5,
                             .force_unit = "N",
                             .torque_unit = "Nm",
-                            .counter = bytes[10] & 1 ? (double)bytes[11] : INFINITY,
+                            .counter = bytes[10] & 1 ? (double)bytes[11] : FF_INF,
                             .counter_bytes = bytes[12] % 6,
-                            .status = bytes[10] & 2 ? (double)bytes[13] : INFINITY,
+                            .status = bytes[10] & 2 ? (double)bytes[13] : FF_INF,
                             .status_bytes = bytes[14] % 6,
                             .listen = bytes[3] & 4};
     memcpy(s.mark, bytes + 15, 5);
