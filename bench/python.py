@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What Python costs beside the command (docs/python.md has the figures): processor time, in turns, medians.
 
-    PYTHONPATH=build/python bench/python.py build/freefloat [ROUNDS]
+    PYTHONPATH=build/python /usr/bin/python3 bench/python.py build/freefloat [ROUNDS]
 """
 import os
 import resource

@@ -3,9 +3,9 @@
  * command line does the same by the same functions underneath, so the bits are the same.
  *
  * No call prints, and none keeps state between handles: different handles may be used by different threads at
- * once, one handle by one thread at a time. SI units; quaternions scalar first; velocities inertial, rates in
- * body axes; wrenches about the centre of mass. Texts are UTF-8. A pointer that a handle gave is valid until
- * the handle is closed, unless said otherwise. */
+ * once, one handle by one thread at a time (a second one is refused, except for what is read). SI units;
+ * quaternions scalar first; velocities inertial, rates in body axes; wrenches about the centre of mass. Texts
+ * are UTF-8. A pointer that a handle gave is valid until the handle is closed, unless said otherwise. */
 #ifndef FREEFLOAT_HOST_H
 #define FREEFLOAT_HOST_H
 
@@ -158,9 +158,10 @@ int ffh_run(ffh_sim *sim, ffh_error *error);
 /* The same cycle by cycle: begin, step until it says 0 or less, end. Where a run was begun, run continues it.
  */
 int ffh_begin(ffh_sim *sim, ffh_error *error);
-/* Up to `cycles` of them. How many were done: fewer where the run ended, which it did if 0. */
+/* Up to `cycles` of them. How many were done: fewer where the run ended, which it did if 0; -1: it is in use.
+ */
 int64_t ffh_step(ffh_sim *sim, int64_t cycles);
-/* One cycle: 1, or 0: the run has ended. */
+/* One cycle: 1, or 0: the run has ended; -1: it is in use. */
 int ffh_cycle(ffh_sim *sim);
 int ffh_end(ffh_sim *sim, ffh_error *error);
 

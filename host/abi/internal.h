@@ -2,6 +2,8 @@
 #ifndef FF_ABI_INTERNAL_H
 #define FF_ABI_INTERNAL_H
 
+#include <stdatomic.h>
+
 #include "abi/freefloat_host.h"
 #include "obsw/computer.h"
 #include "record/store.h"
@@ -39,6 +41,7 @@ struct ffh_sim {
     char **set;
     int sets;
     bool wants_folder, force, claimed, begun, over;
+    atomic_flag busy; /* a call is under way: another one, of another thread or of a part, is refused */
     char *out, *log;
     ff_session_claim claim;
     char where[FF_FILE_PATH];
@@ -71,7 +74,10 @@ struct ffh_sim {
 /* Puts them in place. FFH_OK; FFH_ARGUMENT: a contact or satellite of that name is not there, or cannot have
  * one. */
 int ff__abi_bring(ffh_sim *sim, const ffh_parts *parts, ffh_error *error);
-/* abi/sim.c: the run that is under way; NULL with *error: there is none. */
+/* abi/sim.c: a call begins, and ends; FFH_ARGUMENT with *error: one is under way. */
+int ff__abi_enter(ffh_sim *sim, ffh_error *error);
+void ff__abi_leave(ffh_sim *sim);
+/* The run that is under way; NULL with *error: there is none. */
 ff_running *ff__abi_running(const ffh_sim *sim, ffh_error *error);
 
 #endif

@@ -258,7 +258,7 @@ static ff_status evaluate(ffh_tree *t, const ffh_tree_ask *ask, size_t k) {
 
 int ffh_tree_evaluate(ffh_tree *t, const ffh_tree_ask *ask, size_t n, ffh_error *error) {
     ff__abi_clear(error);
-    if (ask->link >= (int)t->links)
+    if (ask->link < -1 || ask->link >= (int)t->links)
         return ff__abi_fail(error, FFH_ARGUMENT, "link %d, allowed: 0 to %zu, -1: the last", ask->link,
                             t->links - 1);
     for (size_t k = 0; k < n; k++) {

@@ -220,19 +220,37 @@ static int settle(ffh_sim *sim, ff_outcome outcome, ff_notes *notes, ffh_error *
     return ff__abi_notes(error, kind == FFH_OK ? FFH_FILES : kind, outcome, notes);
 }
 
-static int once(const ffh_sim *sim, ffh_error *error) {
+int ff__abi_enter(ffh_sim *sim, ffh_error *error) {
     ff__abi_clear(error);
+    if (!atomic_flag_test_and_set_explicit(&sim->busy, memory_order_acquire))
+        return FFH_OK;
+    return ff__abi_fail(error, FFH_ARGUMENT,
+                        "%s: it is in use, by another thread or by a part that is called", sim->path);
+}
+
+void ff__abi_leave(ffh_sim *sim) {
+    atomic_flag_clear_explicit(&sim->busy, memory_order_release);
+}
+
+static int once(const ffh_sim *sim, ffh_error *error) {
     return sim->over ? ff__abi_fail(error, FFH_ARGUMENT, "%s: the run is over; open it again", sim->path)
                      : FFH_OK;
 }
 
-int ffh_run(ffh_sim *sim, ffh_error *error) {
+static int end(ffh_sim *sim, ffh_error *error) {
+    if (once(sim, error) != FFH_OK || !sim->begun)
+        return FFH_ARGUMENT;
+    ff_notes notes = {.error = ""};
+    return settle(sim, ff_session_end(sim->session, &notes), &notes, error);
+}
+
+static int run(ffh_sim *sim, ffh_error *error) {
     if (once(sim, error) != FFH_OK)
         return FFH_ARGUMENT;
     if (sim->begun) {
         while (ff_session_step(sim->session))
             ;
-        return ffh_end(sim, error);
+        return end(sim, error);
     }
     ff_notes notes = {.error = ""};
     const ff_outcome prepared = prepare(sim, &notes);
@@ -241,7 +259,7 @@ int ffh_run(ffh_sim *sim, ffh_error *error) {
     return settle(sim, ff_session_execute(sim->session, &sim->options, &notes), &notes, error);
 }
 
-int ffh_begin(ffh_sim *sim, ffh_error *error) {
+static int begin(ffh_sim *sim, ffh_error *error) {
     if (once(sim, error) != FFH_OK || sim->begun)
         return sim->begun ? FFH_OK : FFH_ARGUMENT;
     ff_notes notes = {.error = ""};
@@ -255,22 +273,38 @@ int ffh_begin(ffh_sim *sim, ffh_error *error) {
     return ff__abi_notes(error, FFH_OK, FF_DONE, &notes);
 }
 
-int ffh_cycle(ffh_sim *sim) {
-    return sim->begun && !sim->over && ff_session_step(sim->session);
+static int alone(ffh_sim *sim, int (*call)(ffh_sim *sim, ffh_error *error), ffh_error *error) {
+    if (ff__abi_enter(sim, error) != FFH_OK)
+        return FFH_ARGUMENT;
+    const int kind = call(sim, error);
+    ff__abi_leave(sim);
+    return kind;
+}
+
+int ffh_run(ffh_sim *sim, ffh_error *error) {
+    return alone(sim, run, error);
+}
+
+int ffh_begin(ffh_sim *sim, ffh_error *error) {
+    return alone(sim, begin, error);
+}
+
+int ffh_end(ffh_sim *sim, ffh_error *error) {
+    return alone(sim, end, error);
 }
 
 int64_t ffh_step(ffh_sim *sim, int64_t cycles) {
     int64_t done = 0;
-    while (done < cycles && ffh_cycle(sim))
+    if (ff__abi_enter(sim, NULL) != FFH_OK)
+        return -1;
+    while (done < cycles && sim->begun && !sim->over && ff_session_step(sim->session))
         done++;
+    ff__abi_leave(sim);
     return done;
 }
 
-int ffh_end(ffh_sim *sim, ffh_error *error) {
-    if (once(sim, error) != FFH_OK || !sim->begun)
-        return FFH_ARGUMENT;
-    ff_notes notes = {.error = ""};
-    return settle(sim, ff_session_end(sim->session, &notes), &notes, error);
+int ffh_cycle(ffh_sim *sim) {
+    return (int)ffh_step(sim, 1);
 }
 
 ff_running *ff__abi_running(const ffh_sim *sim, ffh_error *error) {
@@ -298,15 +332,22 @@ int ffh_column_at(const ffh_sim *sim, int index, ffh_column *column) {
 }
 
 uint64_t ffh_rows(ffh_sim *sim) {
+    if (ff__abi_enter(sim, NULL) != FFH_OK)
+        return sim->store.filed; /* those before the last few can be looked at while it runs */
     ff_store_file(&sim->store);
+    ff__abi_leave(sim);
     return sim->store.rows;
 }
 
 const char *ffh_summary(ffh_sim *sim) {
-    if (sim->session->summary)
+    if (sim->over)
         return sim->session->summary;
+    if (ff__abi_enter(sim, NULL) != FFH_OK)
+        return NULL;
     free(sim->summary);
-    return sim->summary = sim->begun ? ff_session_peek(sim->session) : NULL;
+    sim->summary = sim->begun && !sim->over ? ff_session_peek(sim->session) : NULL;
+    ff__abi_leave(sim);
+    return sim->over ? sim->session->summary : sim->summary;
 }
 
 int ffh_report(ffh_sim *const *sims, int count, const char *folder, ffh_error *error) {
@@ -314,17 +355,25 @@ int ffh_report(ffh_sim *const *sims, int count, const char *folder, ffh_error *e
     ff__abi_clear(error);
     const ff_session **sessions = calloc((size_t)count + 1, sizeof *sessions);
     ff_outcome outcome = sessions ? FF_DONE : ff_notes_error(&notes, FF_FAILED, "no memory");
-    for (int i = 0; i < count && outcome == FF_DONE; i++) {
-        ff_store_file(&sims[i]->store);
-        sessions[i] = sims[i]->session;
-        if (!sims[i]->session->summary)
+    int entered = 0;
+    for (; entered < count && outcome == FF_DONE; entered++) {
+        ffh_sim *sim = sims[entered];
+        if (ff__abi_enter(sim, error) != FFH_OK) {
+            outcome = ff_notes_error(&notes, FF_REFUSED, "%s", error ? error->text : "it is in use");
+            break;
+        }
+        ff_store_file(&sim->store);
+        sessions[entered] = sim->session;
+        if (!sim->session->summary)
             outcome = ff_notes_error(&notes, FF_REFUSED, "%s: the report is made when the run has ended",
-                                     sims[i]->path);
+                                     sim->path);
         else
-            outcome = ff_session_collect(sims[i]->session, &sims[i]->store, &notes);
+            outcome = ff_session_collect(sim->session, &sim->store, &notes);
     }
     if (outcome == FF_DONE)
         outcome = ff_session_report(sessions, count, folder, &notes);
+    while (entered > 0)
+        ff__abi_leave(sims[--entered]);
     free(sessions);
     return ff__abi_notes(error, outcome == FF_REFUSED ? FFH_ARGUMENT : FFH_FILES, outcome, &notes);
 }

@@ -16,40 +16,52 @@ static int refuse_body(const ffh_sim *sim, int body, const double *values, size_
     return FFH_OK;
 }
 
-static int done(const ffh_sim *sim, ff_status status, ffh_error *error) {
+static int done(ffh_sim *sim, ff_status status, ffh_error *error) {
+    ff__abi_leave(sim);
     if (status == FF_OK)
         return FFH_OK;
     return ff__abi_fail(error, FFH_ARGUMENT, "%s: method ideal has neither robots nor sensors", sim->path);
 }
 
-int ffh_load(ffh_sim *sim, int body, const double *f, ffh_error *error) {
+/* The run, for this call alone until done(); NULL with *error. */
+static ff_running *act(ffh_sim *sim, int body, const double *values, size_t count, ffh_error *error) {
+    if (ff__abi_enter(sim, error) != FFH_OK)
+        return NULL;
     ff_running *running = ff__abi_running(sim, error);
-    if (!running || refuse_body(sim, body, f, 6, error) != FFH_OK)
-        return FFH_ARGUMENT;
-    return done(sim,
-                ff_running_load(running, body,
-                                (ff_rigid_load){.force = ff__abi_vec3(f), .torque = ff__abi_vec3(f + 3)}),
-                error);
+    if (running && refuse_body(sim, body, values, count, error) == FFH_OK)
+        return running;
+    ff__abi_leave(sim);
+    return NULL;
+}
+
+int ffh_load(ffh_sim *sim, int body, const double *f, ffh_error *error) {
+    ff_running *running = act(sim, body, f, 6, error);
+    return !running ? FFH_ARGUMENT
+                    : done(sim,
+                           ff_running_load(
+                               running, body,
+                               (ff_rigid_load){.force = ff__abi_vec3(f), .torque = ff__abi_vec3(f + 3)}),
+                           error);
 }
 
 int ffh_push(ffh_sim *sim, int body, const double *f, ffh_error *error) {
-    ff_running *running = ff__abi_running(sim, error);
-    if (!running || refuse_body(sim, body, f, 6, error) != FFH_OK)
-        return FFH_ARGUMENT;
-    return done(sim, ff_running_push(running, body, (ff_wrench){ff__abi_vec3(f + 3), ff__abi_vec3(f)}),
-                error);
+    ff_running *running = act(sim, body, f, 6, error);
+    return !running
+               ? FFH_ARGUMENT
+               : done(sim, ff_running_push(running, body, (ff_wrench){ff__abi_vec3(f + 3), ff__abi_vec3(f)}),
+                      error);
 }
 
 int ffh_command(ffh_sim *sim, int body, const double *m, ffh_error *error) {
-    ff_running *running = ff__abi_running(sim, error);
-    if (!running || refuse_body(sim, body, m, 13, error) != FFH_OK)
-        return FFH_ARGUMENT;
-    if (!m)
-        return done(sim, ff_running_command(running, body, NULL), error);
-    const double n = m[3] * m[3] + m[4] * m[4] + m[5] * m[5] + m[6] * m[6];
+    const double n = m ? m[3] * m[3] + m[4] * m[4] + m[5] * m[5] + m[6] * m[6] : 1.0;
     if (!(n > 0.25 && n < 4.0))
         return ff__abi_fail(error, FFH_ARGUMENT, "%s: the commanded attitude is not a unit quaternion",
                             sim->path);
+    ff_running *running = act(sim, body, m, 13, error);
+    if (!running)
+        return FFH_ARGUMENT;
+    if (!m)
+        return done(sim, ff_running_command(running, body, NULL), error);
     const ff_setpoint command = {
         .T = {.q = ff_quat_unit((ff_quat){m[3], m[4], m[5], m[6]}), .p = ff__abi_vec3(m)},
         .twist = {.w = ff__abi_vec3(m + 10), .v = ff__abi_vec3(m + 7)}};
@@ -99,6 +111,8 @@ static head head_of(const ffh_sim *sim) {
         h.scenario = mix_text(h.scenario, sim->set[i]);
     for (int i = 0; i < sim->store.taken; i++)
         h.scenario = mix(h.scenario, &sim->store.take[i], sizeof sim->store.take[i]);
+    const int32_t parts[] = {sim->unjudged, sim->contacts, sim->sensors, sim->obsw != NULL};
+    h.scenario = mix(h.scenario, parts, sizeof parts);
     return h;
 }
 
@@ -119,10 +133,14 @@ static size_t count(ffh_sim *sim, ffh_error *error) {
 }
 
 size_t ffh_state_size(ffh_sim *sim, ffh_error *error) {
-    return count(sim, error);
+    if (ff__abi_enter(sim, error) != FFH_OK)
+        return 0;
+    const size_t size = count(sim, error);
+    ff__abi_leave(sim);
+    return size;
 }
 
-int ffh_save(ffh_sim *sim, void *state, size_t bytes, ffh_error *error) {
+static int save(ffh_sim *sim, void *state, size_t bytes, ffh_error *error) {
     const size_t size = count(sim, error);
     if (!size)
         return error ? error->kind : FFH_STATE;
@@ -138,7 +156,15 @@ int ffh_save(ffh_sim *sim, void *state, size_t bytes, ffh_error *error) {
     return FFH_OK;
 }
 
-int ffh_restore(ffh_sim *sim, const void *state, size_t bytes, ffh_error *error) {
+int ffh_save(ffh_sim *sim, void *state, size_t bytes, ffh_error *error) {
+    if (ff__abi_enter(sim, error) != FFH_OK)
+        return FFH_ARGUMENT;
+    const int kind = save(sim, state, bytes, error);
+    ff__abi_leave(sim);
+    return kind;
+}
+
+static int restore(ffh_sim *sim, const void *state, size_t bytes, ffh_error *error) {
     head h, own = head_of(sim);
     if (!count(sim, error))
         return error ? error->kind : FFH_STATE;
@@ -149,7 +175,7 @@ int ffh_restore(ffh_sim *sim, const void *state, size_t bytes, ffh_error *error)
         return ff__abi_fail(error, FFH_STATE, "%s: the state is of another version", sim->path);
     if (h.scenario != own.scenario)
         return ff__abi_fail(error, FFH_STATE,
-                            "%s: the state is of another scenario, method, override or choice of columns",
+                            "%s: the state is of another scenario, method, override or other options",
                             sim->path);
     if (h.sum != sum_of((const unsigned char *)state + sizeof h, (size_t)h.bytes - sizeof h))
         return ff__abi_fail(error, FFH_STATE, "%s: the state is damaged", sim->path);
@@ -162,4 +188,12 @@ int ffh_restore(ffh_sim *sim, const void *state, size_t bytes, ffh_error *error)
         return ff__abi_fail(error, FFH_STATE, "%s: the state does not fit: this run cannot be continued",
                             sim->path);
     return FFH_OK;
+}
+
+int ffh_restore(ffh_sim *sim, const void *state, size_t bytes, ffh_error *error) {
+    if (ff__abi_enter(sim, error) != FFH_OK)
+        return FFH_ARGUMENT;
+    const int kind = restore(sim, state, bytes, error);
+    ff__abi_leave(sim);
+    return kind;
 }

@@ -17,6 +17,7 @@ enum {
     FF_DEVICE_SEND_MAX = 1024,  /* [bytes] of one that is sent */
     FF_DEVICE_TEXT_MAX = 4096,  /* [bytes] of a program */
     FF_DEVICE_PAGE_MAX = 16384, /* [bytes] of a configuration page */
+    FF_DEVICE_NAME = 128,       /* [bytes] of a topic or a joint */
     FF_DEVICE_WORD = 128        /* [bytes] of a text among the settings, with its end */
 };
 
@@ -35,8 +36,8 @@ typedef struct ff_device_settings {
     char sentype[FF_DEVICE_WORD]; /* SENTYPE of the controller's file */
     char axes_tag[FF_DEVICE_WORD], cartesian_tag[FF_DEVICE_WORD], external_tag[FF_DEVICE_WORD],
         stop_tag[FF_DEVICE_WORD];
-    bool rsol, aspos, no_eipos; /* elements of its telegrams */
-    double clip_deg, clip_mm;   /* [deg], [mm] corrections that the controller clips; FF_INF: not known */
+    bool no_rsol, no_aspos, no_eipos; /* elements that its telegrams lack */
+    double clip_deg, clip_mm; /* [deg], [mm] corrections that the controller clips; FF_INF: not known */
     /* a sensor that is described, devices/udp; FF_INF: not there */
     uint64_t listen, size, counter_bytes, status_bytes;
     int number;
@@ -45,6 +46,10 @@ typedef struct ff_device_settings {
     double force_scale, torque_scale, counter, status;
     char force_unit[FF_DEVICE_WORD], torque_unit[FF_DEVICE_WORD], mark[FF_DEVICE_WORD],
         request[FF_DEVICE_WORD], farewell[FF_DEVICE_WORD];
+    uint64_t domain; /* of ROS 2 */
+    bool facility;   /* the virtual facility's driver; else a real robot may be behind it */
+    char states[FF_DEVICE_NAME], command[FF_DEVICE_NAME], topic[FF_DEVICE_NAME]; /* of ROS 2 */
+    char joints[6][FF_DEVICE_NAME]; /* as its driver calls them, in the order of the arm's axes */
     /* what follows from the rest of the scenario */
     bool rail;       /* an external linear axis is commanded, too */
     unsigned window; /* [cycles] a command is recent for: longer than the robot's delay */
@@ -71,13 +76,17 @@ typedef struct ff_device_range {
 /* One telegram of a robot. */
 /* What a robot's controller may report of itself, and what it is while the robot may move:
  * X(name, text, ready): ready < 0: as at the first telegram */
-#define FF_SIGNALS(X)                 \
-    X(MODE, "operating mode", -1)     \
-    X(DRIVES, "drives", 1)            \
-    X(EMERGENCY, "emergency stop", 0) \
-    X(OVERRIDE, "override", -1)       \
-    X(PROGRAM, "program", 1)          \
-    X(PROTECTIVE, "protective stop", 0)
+#define FF_SIGNALS(X)                                       \
+    X(MODE, "operating mode", -1)                           \
+    X(DRIVES, "drives", 1)                                  \
+    X(EMERGENCY, "emergency stop", 0)                       \
+    X(OVERRIDE, "override", -1)                             \
+    X(PROGRAM, "program", 1)                                \
+    X(PROTECTIVE, "protective stop", 0)                     \
+    X(RIVALS, "other publishers of the command's topic", 0) \
+    X(READERS, "a reader of the command's topic", 1)        \
+    X(OTHERS, "joint states of a second publisher", 0)      \
+    X(AHEAD, "stamps ahead of this computer's clock", 0)
 
 typedef enum ff_signal {
 #define FF_SIGNAL_ENUM(name, text, ready) FF_SIGNAL_##name,
@@ -95,6 +104,7 @@ typedef struct ff_robot_report {
     bool stood;     /* the controller has held the robot since */
     uint64_t late;  /* answers called late in between */
     bool restarted; /* corrections count from another origin: latched */
+    bool anchored;  /* it says where they count from, or they count from where the robot is */
     unsigned apart; /* telegrams in a row that show it off all its recent commands */
     bool clipped;   /* for too long: latched, with how far [mm or deg] and the limit */
     double clipped_by, clipped_limit;
@@ -116,6 +126,11 @@ typedef struct ff_sensor_report {
     uint32_t word;        /* its status word */
     ff_status health;     /* FF_OK; FF_INFO_SATURATED, FF_INFO_HELD: frozen; negative: it reports a fault */
 } ff_sensor_report;
+
+/* What a device reads and writes as topics, by their names and ROS types; NULL: nothing. */
+typedef struct ff_device_topics {
+    const char *reads, *reads_type, *writes, *writes_type;
+} ff_device_topics;
 
 typedef struct ff_device_sample {
     ff_robot_report robot;
@@ -149,6 +164,7 @@ typedef struct ff_device {
     unsigned port;    /* UDP: a robot's telegrams come to it on this computer; a sensor is asked at it */
     unsigned second;  /* TCP: of the page or the program, by default; 0: there is none */
     const char *page; /* path of what is read by HTTP before the first record; NULL: nothing */
+    bool jointed;     /* a robot that reports its axes alone: its pose is that of the arm there */
     double counts[2]; /* a sensor without a page: counts of its records per N and N m; 0: SI units */
     size_t bytes;     /* of its state */
 
@@ -161,7 +177,10 @@ typedef struct ff_device {
     /* A stream (TCP, this computer calls the device) in place of datagrams, cut into packets that stand for
      * them: [bytes] of the first one, 0: more are needed, SIZE_MAX: the stream is lost. NULL: datagrams. */
     size_t (*frame)(const void *bytes, size_t size);
-    /* Of a stream, before the first telegram: one packet (NULL at first), and what to send next.
+    /* Topics of ROS 2 in place of datagrams, each message with the head of net/link.h; nothing is sent for
+     * an answer of 0 bytes. NULL: datagrams or a stream. */
+    void (*topics)(const void *state, ff_device_topics *topics);
+    /* Of a stream or topics, before the first telegram: one packet (NULL at first), and what to send next.
      * FF_INFO_HELD: it continues; FF_INFO_LIMITED: the program is to be sent now, then it continues; FF_OK:
      * telegrams follow; negative: it cannot be used. *message is what is waited for, or why not. Not in real
      * time. */
@@ -189,10 +208,12 @@ typedef struct ff_device {
 #define FF_DEVICES(X) \
     X(rsi)            \
     X(rtde)           \
+    X(ros2)           \
     X(ati)            \
     X(onrobot)        \
     X(udp)            \
-    X(ur_force)
+    X(ur_force)       \
+    X(ros2_wrench)
 #define FF_DEVICE_DECLARE(name) extern const ff_device ff_device_##name;
 FF_DEVICES(FF_DEVICE_DECLARE)
 #undef FF_DEVICE_DECLARE

@@ -160,6 +160,16 @@ void ff_text_put(ff_text_out *out, const char *text) {
     put_bytes(out, text, strlen(text));
 }
 
+void ff_text_line(char *line, size_t size, const char *const *part, size_t parts) {
+    ff_text_out out;
+    if (!size)
+        return;
+    ff_text_begin(&out, line, size - 1);
+    for (size_t i = 0; i < parts; i++)
+        ff_text_put(&out, part[i]);
+    line[out.used] = 0;
+}
+
 void ff_text_put_u64(ff_text_out *out, uint64_t value) {
     char digits[20];
     size_t n = sizeof digits;

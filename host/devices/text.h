@@ -49,6 +49,11 @@ void ff_text_put_u64(ff_text_out *out, uint64_t value);
 void ff_text_put_double(ff_text_out *out, double value, int decimals);
 /* Text content with & < > " ' escaped; control characters become blanks. */
 void ff_text_put_escaped(ff_text_out *out, ff_span text);
+/* One line of parts, whole or cut, with its end. */
+void ff_text_line(char *line, size_t size, const char *const *part, size_t parts);
+#define FF_TEXT_LINE(line, size, ...)                            \
+    ff_text_line(line, size, (const char *const[]){__VA_ARGS__}, \
+                 sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 /* The value that ff_text_put_double prints, as the peer reads it. */
 double ff_text_round(double value, int decimals);
 

@@ -69,6 +69,7 @@ ff_status ff_executive_open(ff_executive *e, const ff_scenario *scenario, ff_sta
                             const ff_run_options *options, int64_t (*now)(void), ff_run_result *result) {
     if (prepare(e, scenario, station, options, now, result) != FF_OK)
         return result->status;
+    ff_row_arms_open(scenario, options->sinks, options->count, &e->arms);
     return open_station(e);
 }
 
@@ -485,6 +486,7 @@ void ff_executive_row(ff_executive *e, bool final, double t) {
         row->inertial = ff_loop_to_inertial(e->loop.model, &e->nominal, row->robot);
         row->command = e->out.command[i];
         row->measured_b = e->out.measured_b[i];
+        row->device.joints = e->sample.body[i].device.joints;
     }
 }
 
@@ -512,6 +514,8 @@ static void complete(ff_executive *e) {
             e->row.body[i].inertial = truth->inertial[i];
         }
     }
+    if (truth)
+        ff_row_arms_find(&e->arms, &e->row);
     for (int c = 0; truth && c < e->scenario->contacts; c++) {
         e->row.contact_force[c] = truth->force[c];
         e->row.touching[c] = truth->touching[c];
@@ -671,6 +675,7 @@ void ff_executive_keep(ff_executive *e, ff_keeper *keeper) {
     ff_keep(keeper, &e->sample, sizeof e->sample);
     ff_keep(keeper, e->sent, sizeof e->sent);
     ff_keep(keeper, &e->row, sizeof e->row);
+    ff_row_arms_keep(&e->arms, keeper);
     ff_keep(keeper, &e->meddling, sizeof e->meddling);
     ff_keep(keeper, e->result, sizeof *e->result);
 }

@@ -78,6 +78,7 @@ typedef struct ff_executive {
     ff_sample sample;
     ff_sent sent[FF_MAX_BODIES]; /* of this cycle's commands, really */
     ff_row row;
+    ff_row_arms arms; /* whose axes no device reports */
     ff_meddling meddling;
 } ff_executive;
 

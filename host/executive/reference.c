@@ -21,6 +21,7 @@ static void begin(walk *w, const ff_scenario *scenario, const ff_run_options *op
     w->motion = (ff_nominal_config){.kind = scenario->nominal, .model = w->model[scenario->nominal_of]};
     for (int c = 0; c < scenario->contacts; c++)
         w->open[c] = -1;
+    ff_row_arms_open(scenario, options->sinks, options->count, &w->arms);
 }
 
 static void open_row(walk *w, uint64_t k) {
@@ -147,6 +148,7 @@ static ff_status feed(void *self, const ff_orbit_row *m) {
     }
     fill_servicer(m, s->satellite[o->servicer].arm.joints, &w->row.servicer);
     w->row.servicer.W_c = m->energy[1 - o->servicer];
+    ff_row_arms_find(&w->arms, &w->row);
     const ff_status status = ff_sinks_row(w->options->sinks, w->options->count, &w->row);
     result->cycles = w->row.k;
     if (status < 0)
@@ -196,6 +198,7 @@ bool ff_reference_cycle(ff_reference *w) {
     fill_contacts(w);
     for (int i = 0; i < w->scenario->satellites; i++)
         fill_body(w, i);
+    ff_row_arms_find(&w->arms, &w->row);
     result->status = ff_sinks_row(w->options->sinks, w->options->count, &w->row);
     result->cycles = w->k++;
     return true;
@@ -211,5 +214,6 @@ void ff_reference_keep(ff_reference *w, ff_keeper *keeper) {
     ff_keep(keeper, &w->next, sizeof w->next);
     ff_keep(keeper, w->open, sizeof w->open);
     ff_keep(keeper, &w->row, sizeof w->row);
+    ff_row_arms_keep(&w->arms, keeper);
     ff_keep(keeper, w->result, sizeof *w->result);
 }

@@ -17,6 +17,7 @@ typedef struct ff_reference {
     int next;                  /* contacts of the reference are in order of start */
     int open[FF_MAX_CONTACTS]; /* the newest of each of the scenario's; -1: none yet */
     ff_row row;
+    ff_row_arms arms;
 } ff_reference;
 
 /* Rows of options->ideal, one by one; FF_ERR_ARGUMENT without it. */

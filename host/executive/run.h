@@ -7,6 +7,7 @@
 #include "executive/walk.h"
 #include "ideal/ideal.h"
 #include "obsw/computer.h"
+#include "rows/axes.h"
 #include "rows/sink.h"
 #include "text/keep.h"
 

@@ -41,6 +41,7 @@ static void take(ff_outputs *outputs, int i, ff_sent *sent) {
     if (!outputs->body[i].beyond)
         outputs->body[i].rest = out->rest;
     outputs->body[i].beyond |= out->beyond;
+    outputs->body[i].boxed = out->beyond || (outputs->body[i].boxed && out->limited);
     *sent = (ff_sent){out->to, out->lag, out->limited || out->braking};
 }
 

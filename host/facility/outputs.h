@@ -20,6 +20,7 @@ typedef struct ff_outputs {
         bool leads;          /* if it was led there */
         ff_vec3 rest; /* [m] where a stop would end after the last answer, or after one that was not sent */
         bool beyond;  /* the latter, since the last sample: it would end outside the box */
+        bool boxed;   /* the same, since its target was last sent */
     } body[FF_MAX_BODIES];
 } ff_outputs;
 

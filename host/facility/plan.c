@@ -1,55 +1,71 @@
 #include "facility/plan.h"
 
+#include "facility/robots.h"
 #include "text/message.h"
 
 #include <string.h>
 
-static ff_status plan_arm(const ff_satellite *satellite, ff_plan *plan, int i, char *message, size_t size) {
-    ff_plan_body *body = &plan->body[i];
+/* park: where the satellite stands when the carriage of a rail is in the middle, which it keeps from there.
+ */
+static ff_status place(const ff_satellite *satellite, ff_pose start, ff_pose park, ff_arm_model *arm,
+                       ff_arm_joints *joints, char *message, size_t size) {
     const ff_robot_config *robot = &satellite->robot;
-    const bool stands = robot->kind >= FF_ROBOT_DEVICE; /* a device: where the scenario says */
+    const bool gears = robot->kind == FF_ROBOT_JOINTS, stands = gears || robot->kind >= FF_ROBOT_DEVICE;
     ff_arm_config config;
-    if (stands)
+    if (stands && !gears)
         ff_satellite_arm(satellite, &config);
     else
-        ff_arm_default(FF_ARM_KR120, &config);
+        ff_arm_default(gears ? FF_ARM_KR16 : FF_ARM_KR120, &config);
     config.tool = robot->tool;
     ff_arm_joints ready = {.rail = 0.0};
     memcpy(ready.a, config.ready, sizeof ready.a);
+    if (gears)
+        ready = ff_robot_upright;
     if (stands)
         config.base = robot->base;
-    if (ff_arm_create(&config, &body->arm) != FF_OK)
+    if (ff_arm_create(&config, arm) != FF_OK)
         return ff_refuse(FF_ERR_ARGUMENT, message, size, "satellites.%s: the arm's base or tool is not valid",
                          satellite->name);
     if (!stands) {
-        const ff_pose T_bt = ff_arm_forward(&body->arm, &ready);
-        config.base = ff_pose_mul(body->start.T, ff_pose_inverse(T_bt));
-        config.base.q = ff_quat_unit(config.base.q);
-        ff_arm_create(&config, &body->arm);
+        const ff_pose T_bf = ff_pose_mul(ff_arm_forward(arm, &ready), arm->tool_inverse);
+        config.tool.q = ff_quat_unit(ff_quat_mul(ff_quat_conj(T_bf.q), start.q));
+        config.base = ff_pose_identity();
+        config.base.p = ff_vec3_sub(start.p, ff_pose_mul(T_bf, config.tool).p);
+        ff_arm_create(&config, arm);
     }
-    const ff_pose park = ff_plan_runup(plan, i, -FF_INF).T;
     if (robot->rail.present) {
-        if (body->cartesian)
-            return ff_refuse(FF_ERR_UNSUPPORTED, message, size,
-                             "satellites.%s: a rail is an external axis and needs channel: axes",
-                             satellite->name);
         /* the carriage starts in the middle, E1 = 0, and keeps the wrist's distance along the rail */
         config.rail = (ff_arm_rail){.rule = FF_ARM_RAIL_FOLLOW,
                                     .axis = ff_quat_unrotate(config.base.q, robot->rail.axis),
                                     .lower = -0.5 * robot->rail.length,
                                     .upper = 0.5 * robot->rail.length,
                                     .speed = isfinite(robot->rail.speed) ? robot->rail.speed : 1e9};
-        ff_arm_create(&config, &body->arm);
-        config.rail.standoff = ff_arm_along(&body->arm, &park);
-        if (ff_arm_create(&config, &body->arm) != FF_OK)
+        ff_arm_create(&config, arm);
+        config.rail.standoff = ff_arm_along(arm, &park);
+        if (ff_arm_create(&config, arm) != FF_OK)
             return ff_refuse(FF_ERR_ARGUMENT, message, size, "satellites.%s: the robot's rail is not valid",
                              satellite->name);
     }
     ff_arm_info info;
-    if (ff_arm_inverse(&body->arm, &park, &ready, &body->home, &info) != FF_OK)
+    if (ff_arm_inverse(arm, &park, &ready, joints, &info) != FF_OK)
         return ff_refuse(FF_ERR_REACH, message, size, "satellites.%s: %s", satellite->name,
                          ff_arm_reason_text(info.reason));
     return FF_OK;
+}
+
+/* In the frame that the robots move in. */
+static ff_rigid_state start_of(const ff_scenario *scenario, int i) {
+    const ff_rigid_state nominal = ff_scenario_nominal(scenario);
+    return scenario->frame == FF_FRAME_RELATIVE
+               ? ff_relative_from_absolute(&nominal, &scenario->satellite[i].start)
+               : scenario->satellite[i].start;
+}
+
+ff_status ff_plan_place(const ff_scenario *scenario, int body, ff_arm_model *arm, ff_arm_joints *joints,
+                        char *message, size_t size) {
+    const ff_rigid_state start = start_of(scenario, body);
+    const ff_pose T = ff_setpoint_from_state(&start).T;
+    return place(&scenario->satellite[body], T, T, arm, joints, message, size);
 }
 
 void ff_plan_output(const ff_satellite *satellite, const ff_safety_limits *safety, double cycle,
@@ -79,7 +95,6 @@ ff_status ff_plan_create(const ff_scenario *scenario, ff_plan *plan, char *messa
     /* The robots make the motion relative to the nominal one. What two bodies do to each other does not
      * depend on it; a thing fixed in inertial space would have to be carried through the lab. */
     const bool relative = scenario->frame == FF_FRAME_RELATIVE;
-    const ff_rigid_state nominal = ff_scenario_nominal(scenario);
     for (int c = 0; relative && c < scenario->contacts; c++)
         if (scenario->contact[c].kind == FF_CONTACT_WALL || scenario->contact[c].kind == FF_CONTACT_STOPS) {
             return ff_refuse(
@@ -94,8 +109,7 @@ ff_status ff_plan_create(const ff_scenario *scenario, ff_plan *plan, char *messa
         const ff_satellite *satellite = &scenario->satellite[i];
         const ff_robot_config *robot = &satellite->robot;
         ff_plan_body *body = &plan->body[i];
-        const ff_rigid_state start =
-            relative ? ff_relative_from_absolute(&nominal, &satellite->start) : satellite->start;
+        const ff_rigid_state start = start_of(scenario, i);
         body->start = ff_setpoint_from_state(&start);
         body->cartesian = robot->device.cartesian;
         body->increments = robot->device.increments;
@@ -119,7 +133,14 @@ ff_status ff_plan_create(const ff_scenario *scenario, ff_plan *plan, char *messa
         plan->runup = (uint64_t)llround((plan->cruise + plan->ramp) / plan->cycle);
     }
     for (int i = 0; i < plan->bodies; i++) {
-        const ff_status status = plan_arm(&scenario->satellite[i], plan, i, message, size);
+        const ff_satellite *satellite = &scenario->satellite[i];
+        ff_plan_body *body = &plan->body[i];
+        if (satellite->robot.rail.present && body->cartesian)
+            return ff_refuse(FF_ERR_UNSUPPORTED, message, size,
+                             "satellites.%s: a rail is an external axis and needs channel: axes",
+                             satellite->name);
+        const ff_status status = place(satellite, body->start.T, ff_plan_runup(plan, i, -FF_INF).T,
+                                       &body->arm, &body->home, message, size);
         if (status != FF_OK)
             return status;
     }

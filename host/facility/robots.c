@@ -206,6 +206,8 @@ static void limited_step(ff_robot *robot, const ff_setpoint *target) {
 
 /* --------------------------------------------------------------------------------------------- joints -- */
 
+const ff_arm_joints ff_robot_upright = {.a = {0, -0.5 * FF_PI, 0.5 * FF_PI, 0, 0.1, 0}};
+
 /* Motors stand where the command's pose puts them; a pose out of reach leaves them. */
 static void motors_follow(ff_robot *robot, ff_pose T_wb) {
     ff_robot_joints *j = &robot->joints;
@@ -309,7 +311,7 @@ static ff_status joints_create(ff_robot *robot, char *message, size_t size) {
     arm.base = c->base;
     arm.tool = c->tool;
     ff_arm_info info = {0};
-    ff_arm_joints joints = {.a = {0, -0.5 * FF_PI, 0.5 * FF_PI, 0, 0.1, 0}};
+    ff_arm_joints joints = ff_robot_upright;
     ff_status status = ff_arm_create(&arm, &robot->joints.arm);
     if (status == FF_OK)
         status = ff_arm_inverse(&robot->joints.arm, &robot->start.T, &joints, &joints, &info);
@@ -322,7 +324,7 @@ static ff_status joints_create(ff_robot *robot, char *message, size_t size) {
 /* At rest behind the gears, moving with the motors. */
 static void joints_reset(ff_robot *robot) {
     ff_robot_joints *j = &robot->joints;
-    j->motor = (ff_arm_joints){.a = {0, -0.5 * FF_PI, 0.5 * FF_PI, 0, 0.1, 0}};
+    j->motor = ff_robot_upright;
     const double start = (-1.0 - (double)robot->whole - robot->part) * robot->cycle;
     motors_follow(robot, before_start(robot, start - robot->cycle).T);
     motors_follow(robot, before_start(robot, start).T);

@@ -22,6 +22,9 @@ typedef struct ff_robot_joints {
     ff_wrench contact_b;         /* on the body, about its CoM; of the last substep */
 } ff_robot_joints;
 
+/* The posture that their inverse begins from. */
+extern const ff_arm_joints ff_robot_upright;
+
 /* Substeps of a cycle in which contact and gears are solved together, at least. */
 enum { FF_ROBOT_SUBSTEPS = 16 };
 

@@ -60,7 +60,7 @@ static ff_status wait(void *self, ff_sample *sample) {
         body->next = v->next[i];
         body->rests = ff_outputs_rest(&v->outputs, i);
         body->rest = ff_outputs_ahead(&v->outputs, i);
-        body->boxed = v->outputs.body[i].beyond;
+        body->boxed = v->outputs.body[i].boxed;
     }
     return status;
 }

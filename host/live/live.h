@@ -140,6 +140,8 @@ ff_live_info ff_live_get_info(const ff_live *live);
  */
 /* A row with the config's gauges; those of a limit are counted from 1. False: the ring was full, the row is
  * lost to the page (not to the log). */
+/* Somebody to whom each row is sent has not got so many of them yet that the next ones may be lost. */
+bool ff_live_behind(const ff_live *live);
 bool ff_live_push(ff_live *live, const ff_row *row, const double *gauge);
 /* For a source without ff_row. */
 enum {

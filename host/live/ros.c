@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "record/cdr.h"
+#include "text/cdr.h"
 
 /* Beside the orders: rcl_interfaces of a node's parameters. */
 enum { LIST, GET, TYPES, DESCRIBE, SET, SET_ATOMICALLY, PARAMETER_SERVICES };
@@ -14,7 +14,10 @@ static const struct {
     {"list_parameters", "ListParameters"},        {"get_parameters", "GetParameters"},
     {"get_parameter_types", "GetParameterTypes"}, {"describe_parameters", "DescribeParameters"},
     {"set_parameters", "SetParameters"},          {"set_parameters_atomically", "SetParametersAtomically"}};
-enum { DEPTH = 4000 }; /* messages kept for a reliable reader that is slow: four seconds at 1 kHz */
+enum {
+    DEPTH = 15000
+}; /* messages kept for a reliable reader that is slow: 15 s at 1 kHz; then it loses
+     the oldest, alone. One that is gone has been given up by DDS before */
 enum { TYPE_NONE = 0, TYPE_INTEGER = 2, TYPE_DOUBLE = 3 }; /* rcl_interfaces/ParameterType */
 
 typedef struct asked { /* a request that the loop has not answered yet */
@@ -63,13 +66,6 @@ bool ff_ros_allow(const char *list, unsigned *bits, char *text, size_t size) {
     return true;
 }
 
-/* "geometry_msgs/msg/Pose" as DDS has it: geometry_msgs::msg::dds_::Pose_. */
-static void type_name(const char *type, const char *suffix, char *out, size_t size) {
-    const char *slash = strrchr(type, '/'), *first = strchr(type, '/');
-    snprintf(out, size, "%.*s::%.*s::dds_::%s%s_", (int)(first - type), type, (int)(slash - first - 1),
-             first + 1, slash + 1, suffix);
-}
-
 static int topics_of(const ff_ros *ros) {
     return ros->broadcast.topics.count;
 }
@@ -78,15 +74,15 @@ static void topic_of(const ff_ros *ros, int i, ff_ros_topic *out) {
     const ff_topic *t = &ros->broadcast.topics.topic[i];
     *out = (ff_ros_topic){.depth = DEPTH, .offered = !t->columns};
     snprintf(out->name, sizeof out->name, "rt%s", t->name);
-    type_name(t->type, "", out->type, sizeof out->type);
+    ff_link_type(t->type, "", out->type, sizeof out->type);
     if (t->use & FF_TOPIC_LATCHED) {
-        out->quality = FF_ROS_LATCHED;
+        out->quality = FF_LINK_LATCHED;
         out->depth = 1;
     } else if (t->use & FF_TOPIC_SENSOR) {
-        out->quality = FF_ROS_SENSOR;
+        out->quality = FF_LINK_SENSOR;
         out->depth = 5;
     } else if (i == ros->broadcast.topics.clock) {
-        out->quality = FF_ROS_SENSOR;
+        out->quality = FF_LINK_SENSOR;
         out->depth = 1;
     }
 }
@@ -103,8 +99,8 @@ static void service_of(const ff_ros *ros, int i, ff_ros_service *out) {
              order ? "Trigger" : parameter_service[i - ros->verbs].type);
     snprintf(out->request, sizeof out->request, "rq/freefloat/%sRequest", name);
     snprintf(out->reply, sizeof out->reply, "rr/freefloat/%sReply", name);
-    type_name(type, "_Request", out->request_type, sizeof out->request_type);
-    type_name(type, "_Response", out->reply_type, sizeof out->reply_type);
+    ff_link_type(type, "_Request", out->request_type, sizeof out->request_type);
+    ff_link_type(type, "_Response", out->reply_type, sizeof out->reply_type);
 }
 
 /* --------------------------------------------------------------------------------------- publishing -- */

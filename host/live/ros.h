@@ -8,6 +8,7 @@
 #define FF_LIVE_ROS_H
 
 #include "live/broadcast.h"
+#include "net/link.h"
 
 enum {
     FF_ROS_NAME = FF_TOPIC_NAME + 64,
@@ -16,15 +17,9 @@ enum {
     FF_ROS_PENDING = 16
 };
 
-typedef enum ff_ros_quality {
-    FF_ROS_RELIABLE,
-    FF_ROS_SENSOR, /* best effort */
-    FF_ROS_LATCHED /* transient local: who comes late gets the last one */
-} ff_ros_quality;
-
 typedef struct ff_ros_topic {
     char name[FF_ROS_NAME], type[FF_ROS_NAME]; /* as DDS has them: rt/tf, tf2_msgs::msg::dds_::TFMessage_ */
-    ff_ros_quality quality;
+    ff_link_quality quality;
     int depth;
     bool offered; /* false: its type depends on the scenario, nobody could know it */
 } ff_ros_topic;

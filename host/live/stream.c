@@ -34,6 +34,13 @@ static bool push(ff_live *live, const double *gauge, const void *data, size_t si
     return true;
 }
 
+bool ff_live_behind(const ff_live *live) {
+    bool behind = false;
+    for (; live; live = live->next)
+        behind = behind || (live->kind == FF_LIVE_ROS && ff_ring_count(&live->ring) > live->ring.mask / 2);
+    return behind;
+}
+
 bool ff_live_push(ff_live *live, const ff_row *row, const double *gauge) {
     bool all = true;
     for (; live; live = live->next)

@@ -10,7 +10,9 @@
 typedef struct monitor_rob {
     double tool[6];        /* RIst: [mm], [deg] */
     double axis[6];        /* AIPos [deg]; zero where it is absent */
+    double set[2][6];      /* RSol [mm], [deg] and ASPos [deg]: where the corrections count from */
     bool has_axes, counts; /* counts: Delay is in it */
+    bool has_set[2];
     uint64_t delay, ipoc;
 } monitor_rob;
 

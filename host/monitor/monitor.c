@@ -219,6 +219,8 @@ static bool begin(ff_monitor *m, const monitor_rob *rob) {
     m->ipoc = rob->ipoc;
     m->delay = rob->delay;
     m->step = 0;
+    memcpy(m->set, rob->set, sizeof m->set);
+    memcpy(m->has_set, rob->has_set, sizeof m->has_set);
     m->accepted = (ff_monitor_sent){0};
     m->accepted.tool = m->first = tool_of_total(m, m->accepted.total);
     m->pending = m->accepted;
@@ -227,6 +229,18 @@ static bool begin(ff_monitor *m, const monitor_rob *rob) {
     if (!(misfit <= c->misfit))
         trip(m, FF_MONITOR_GEOMETRY, 0, misfit, c->misfit);
     return true;
+}
+
+/* [mm or deg] by which the program's own set point, which no correction moves, is not the first telegram's;
+ * infinite: it is not said any more. */
+static double reset_by(const ff_monitor *m, const monitor_rob *rob) {
+    double most = 0.0;
+    for (int n = 0; n < 2; n++)
+        for (int i = 0; i < 6 && m->has_set[n]; i++) {
+            const double d = rob->has_set[n] ? fabs(rob->set[n][i] - m->set[n][i]) : FF_INF;
+            most = fmax(most, n == 0 && i > 2 ? fmin(d, fabs(360.0 - d)) : d);
+        }
+    return most;
 }
 
 /* Where the robot itself is, whatever it was sent. */
@@ -266,6 +280,9 @@ bool ff_monitor_telegram(ff_monitor *m, const char *bytes, size_t size) {
     /* nobody has answered telegrams that were lost: the controller counts them, unless it began again */
     if (m->moves && rob.counts && rob.ipoc > m->ipoc && rob.delay - m->delay + 1 < cycles)
         trip(m, FF_MONITOR_RESTART, 0, (double)(rob.delay - m->delay), (double)(cycles - 1));
+    const double reset = reset_by(m, &rob), same = 1e-5; /* [mm, deg] */
+    if (!(reset <= same))
+        trip(m, FF_MONITOR_RESTART, 0, reset, same);
     const bool taken = m->answered && cycles == 1 && rob.delay == m->delay;
     if (taken) {
         m->accepted = m->pending;

@@ -71,6 +71,8 @@ typedef struct ff_monitor {
     bool answered;          /* the running cycle is */
     bool ended;             /* the loop, or the stop, has ended RSI */
     uint64_t ipoc, step, delay;
+    double set[2][6]; /* RSol and ASPos of the first telegram, where it had them */
+    bool has_set[2];
     double origin[6]; /* [rad]: AIPos of the first telegram; or pose of its RIst as X Y Z [m] A B C [rad] */
     ff_pose first;    /* tool at the first telegram, world */
     ff_pose seen;     /* tool at the last telegram */

@@ -96,6 +96,13 @@ bool monitor_read_rob(const char *bytes, size_t size, monitor_rob *rob) {
     if ((axes && !six(axes, axis_names, rob->axis)) ||
         (late && (!attribute(late, "D", &delay) || delay < 0.0 || delay > 1e9)))
         return false;
+    static const char *const set_names[2] = {"RSol", "ASPos"};
+    for (int n = 0; n < 2; n++) {
+        const char *set = element(text, set_names[n], &twice);
+        if (twice || (set && !six(set, n ? axis_names : pose_names, rob->set[n])))
+            return false;
+        rob->has_set[n] = set != NULL;
+    }
     rob->has_axes = axes != NULL;
     rob->counts = late != NULL;
     rob->delay = (uint64_t)delay;

@@ -55,7 +55,11 @@ static ff_status find(const ff_satellite *satellite, const ff_ports *ports, int 
                 "a sensor of kind ur-force is inside the arm, allowed: with a robot of kind ur-rtde");
         body->sensor_at = body->page_at = body->robot_at;
     }
-    body->virtual = ff_socket_is_loopback(&body->robot_at) && ff_socket_is_loopback(&body->sensor_at);
+    /* a driver on this computer may have a real robot behind it */
+    const bool drives = body->robot->topics && !robot->device.facility,
+               feels = body->sensor->topics && !sensor->device.facility;
+    body->virtual = ff_socket_is_loopback(&body->robot_at) && ff_socket_is_loopback(&body->sensor_at) &&
+                    !drives && !feels;
     return FF_OK;
 }
 

@@ -92,10 +92,11 @@ static void drain_sensor(ff_network *s, int i, double now) {
     int n = 0;
     for (; n < RECORDS; n++) {
         from = address->sensor_at;
-        const long size = address->sensor->frame
-                              ? ff_stream_receive(&b->sensor_stream, address->sensor, b->sensor_fd, bytes,
-                                                  sizeof bytes, &stamp)
-                              : ff_socket_receive(b->sensor_fd, bytes, sizeof bytes, &from, &stamp);
+        const long size =
+            address->sensor->topics  ? ff_link_receive(&b->sensor_link, bytes, sizeof bytes, &stamp)
+            : address->sensor->frame ? ff_stream_receive(&b->sensor_stream, address->sensor, b->sensor_fd,
+                                                         bytes, sizeof bytes, &stamp)
+                                     : ff_socket_receive(b->sensor_fd, bytes, sizeof bytes, &from, &stamp);
         if (size == 0)
             break;
         if (!ff_socket_same(&from, &address->sensor_at)) {
@@ -164,6 +165,8 @@ static long receive(ff_network *s, int i, void *bytes, size_t size, struct socka
     ff_network_body *b = &s->body[i];
     const ff_device *device = s->address->body[i].robot;
     *from = s->address->body[i].robot_at;
+    if (device->topics)
+        return ff_link_receive(&b->link, bytes, size, arrived);
     return device->frame ? ff_stream_receive(&b->stream, device, b->robot_fd, bytes, size, arrived)
                          : ff_socket_receive(b->robot_fd, bytes, size, from, arrived);
 }
@@ -185,10 +188,14 @@ bool ff__network_take_telegram(ff_network *s, int i, int64_t *arrived) {
         const ff_status status =
             s->address->body[i].robot->sample(b->robot, 0.0, text, datagram_size(size), &sample);
         if (status != FF_OK && status != FF_INFO_GAP) {
-            b->strange |= status == FF_ERR_DEVICE && b->output.moved;
+            if (status == FF_ERR_DEVICE && b->output.moved)
+                b->strange = FF_TRIP_RESTART;
             continue;
         }
         b->report = sample.robot;
+        if (s->address->body[i].robot->jointed)
+            b->report.pose =
+                ff_plan_to_base(&s->plan->body[i], ff_arm_forward(&s->plan->body[i].arm, &b->report.joints));
         if (!b->known) {
             b->first = b->report.pose;
             b->axes_first = b->report.joints;

@@ -29,6 +29,7 @@ enum {
 typedef struct ff_network_options {
     double wait;    /* [s] for the devices to speak; 0: 10 */
     double silence; /* [s] without a telegram until a robot counts as silent; 0: FF_SAFETY_SILENCE */
+    int loop_cpu;   /* 1 + the CPU of the loop; 0: not known */
     const atomic_bool *stop;
 } ff_network_options;
 
@@ -38,6 +39,7 @@ typedef struct ff_network_body {
     void *robot, *sensor; /* their states */
     ff_stream stream;     /* of a robot that is one */
     ff_stream sensor_stream;
+    ff_link link, sensor_link; /* of devices on topics; their sockets are the two above */
 
     /* the robot */
     bool known; /* its address */
@@ -51,14 +53,15 @@ typedef struct ff_network_body {
     bool was_sent, was_taken; /* there was one to the last telegram; the one before seemed to be */
     bool fresh;               /* its telegram waits for an answer */
     bool ended;               /* was commanded to stop */
-    bool strange;             /* its corrections count from another origin: it is not answered any more */
-    uint64_t gap;             /* cycles lost before this telegram */
-    ff_follow follow;         /* its poses and its controller's clock */
-    uint64_t ticks;           /* of that clock since the first telegram [cycles] */
-    double arrived;           /* [s] local time of the newest telegram's arrival */
-    int64_t taken;            /* [ns] when it was read */
-    int naps;                 /* since then, without a telegram of the pacing robot */
-    ff_pose pose;             /* at the last sample */
+    ff_trip_code strange; /* why it is not answered any more: its corrections count from another origin, or
+                             may, and nothing would show it; FF_TRIP_NONE: it is */
+    uint64_t gap;         /* cycles lost before this telegram */
+    ff_follow follow;     /* its poses and its controller's clock */
+    uint64_t ticks;       /* of that clock since the first telegram [cycles] */
+    double arrived;       /* [s] local time of the newest telegram's arrival */
+    int64_t taken;        /* [ns] when it was read */
+    int naps;             /* since then, without a telegram of the pacing robot */
+    ff_pose pose;         /* at the last sample */
     ff_motion_state motion;
     ff_setpoint measured;
     ff_twist acceleration;
@@ -70,6 +73,7 @@ typedef struct ff_network_body {
     ff_output_out out;      /* what was */
     ff_vec3 rest;           /* [m] where a stop would end after it */
     bool beyond;            /* outside the box, since the last sample: it was not sent */
+    bool boxed;             /* the same, since its target was last sent */
     ff_axes_state axes;     /* commanded by axes: behind it */
     ff_pose T_ba;           /* the pose by the axes in the one that the controller reports, at standstill */
     const char *text;       /* to the controller's operator with the next answer */

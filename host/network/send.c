@@ -140,10 +140,18 @@ void ff__network_confirm(ff_network *s, int i, bool jumped) {
         return;
     }
     /* No answer can have come to telegrams that were lost: a Delay that has not grown by every one of them
-     * belongs to a program that has begun again, and so does a counter that is ahead of the time. */
-    b->strange |= b->report.restarted || b->report.late < b->gap || jumped;
+     * belongs to a program that has begun again, and so does a counter that is ahead of the time. A program
+     * that begins again and counts what it has lost itself shows nothing of that, unless it says where its
+     * corrections count from: where more is lost than may be, nobody relies on it. */
+    if (b->report.restarted || b->report.late < b->gap || jumped)
+        b->strange = FF_TRIP_RESTART;
+    else if ((double)b->gap > most && !b->report.anchored && !b->strange)
+        b->strange = FF_TRIP_MISSED;
     if (b->strange)
-        ff__network_find(s, (ff_trip){.code = FF_TRIP_RESTART, .body = i, .value = (double)b->gap});
+        ff__network_find(s, (ff_trip){.code = b->strange,
+                                      .body = i,
+                                      .value = (double)b->gap,
+                                      .limit = b->strange == FF_TRIP_MISSED ? most : 0.0});
     b->late = b->report.late > b->gap ? b->late + b->report.late - b->gap : 0;
     if ((double)b->late > most)
         ff__network_find(s,
@@ -294,6 +302,7 @@ void ff__network_answer(ff_network *s, int i, bool end) {
         if (!b->beyond)
             b->rest = b->out.rest;
         b->beyond |= b->out.beyond;
+        b->boxed = b->out.beyond || (b->boxed && b->out.limited);
         if (!plan->cartesian)
             fill_axes(s, i, &order);
         else {
@@ -312,7 +321,9 @@ void ff__network_answer(ff_network *s, int i, bool end) {
         ff__network_find(s, turned_too_far(b, i, ff_quat_angle(order.pose.q, b->first.q)));
     if (b->output.moved)
         ff_output_wire(&b->output_config, &b->output, wire_pose(s, i));
-    if (used)
+    if (used && s->address->body[i].robot->topics)
+        ff_link_send(&b->link, text, used);
+    else if (used)
         ff_socket_send(b->robot_fd, text, used, &b->peer);
     b->was_sent = used > 0;
     b->ended |= end;

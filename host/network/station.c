@@ -58,7 +58,7 @@ static ff_status open_body(ff_network *s, int i, char *message, size_t size) {
         return FF_ERR_MEMORY;
     }
     ff_status status = FF_OK;
-    if (!address->robot->frame)
+    if (!address->robot->frame && !address->robot->topics)
         status = ff_socket_open(&address->robot_at, &b->robot_fd, NULL, message, size);
     if (status != FF_OK)
         return status;
@@ -66,7 +66,7 @@ static ff_status open_body(ff_network *s, int i, char *message, size_t size) {
     if (ff_socket_is_loopback(&address->sensor_at))
         any.sin_addr = address->sensor_at.sin_addr;
     any.sin_port = htons((uint16_t)s->scenario->satellite[i].sensor.device.listen);
-    if (!address->sensor->frame)
+    if (!address->sensor->frame && !address->sensor->topics)
         status = ff_socket_open(&any, &b->sensor_fd, NULL, message, size);
     if (status != FF_OK)
         return status;
@@ -81,22 +81,33 @@ static ff_status open_body(ff_network *s, int i, char *message, size_t size) {
     settings.cycle = s->plan->cycle;
     settings.tool = plan->arm.config.tool;
     settings.run = run_number(i);
+    const ff_sensor_config *sensor = &s->scenario->satellite[i].sensor;
+    ff_device_settings sensing = sensor->device;
+    sensing.cycle = s->plan->cycle;
+    sensing.run = run_number(i);
     ff_device_range range;
     address->robot->open(b->robot, &settings);
     address->robot->range(b->robot, &range);
     b->turn = range.turn;
     b->axis = range.axis;
     b->shift = range.shift;
-    settings = s->scenario->satellite[i].sensor.device;
-    settings.cycle = s->plan->cycle;
-    settings.run = run_number(i);
-    address->sensor->open(b->sensor, &settings);
+    address->sensor->open(b->sensor, &sensing);
     ff_axes_reset(&b->axes, &plan->home);
     b->T_ba = ff_pose_identity();
     status = read_page(s, i, message, size);
     if (status == FF_OK && address->sensor->frame)
         status = ff_stream_open(&b->sensor_stream, address->sensor, b->sensor, &address->sensor_at, NULL,
                                 ff__network_patience(s), s->options.stop, &b->sensor_fd, message, size);
+    if (status == FF_OK && address->sensor->topics) {
+        status = ff_stream_join(&b->sensor_link, address->sensor, b->sensor, &sensing, &address->sensor_at,
+                                ff__network_patience(s), s->options.loop_cpu, s->options.stop, message, size);
+        b->sensor_fd = b->sensor_link.fd;
+    }
+    if (status == FF_OK && address->robot->topics) {
+        status = ff_stream_join(&b->link, address->robot, b->robot, &settings, &address->robot_at,
+                                ff__network_patience(s), s->options.loop_cpu, s->options.stop, message, size);
+        b->robot_fd = b->link.fd;
+    }
     if (status == FF_OK && address->robot->frame) {
         status =
             ff_stream_open(&b->stream, address->robot, b->robot, &address->robot_at, &address->program_at,
@@ -105,7 +116,6 @@ static ff_status open_body(ff_network *s, int i, char *message, size_t size) {
     if (status != FF_OK)
         return status;
     /* a sensor's range is the smaller of the scenario's and its own: here, for all that ask */
-    const ff_sensor_config *sensor = &s->scenario->satellite[i].sensor;
     address->sensor->range(b->sensor, &range);
     b->force_range = fmin(range.force, sensor->range_force);
     b->torque_range = fmin(range.torque, sensor->range_torque);
@@ -122,10 +132,13 @@ static void close_all(void *self) {
             size_t used;
             if (address->sensor->stop(b->sensor, bytes, sizeof bytes, &used) == FF_OK && used)
                 ff_socket_send(b->sensor_fd, bytes, used, &address->sensor_at);
-            close(b->sensor_fd);
+            if (b->sensor_link.fd < 0)
+                close(b->sensor_fd);
         }
-        if (b->robot_fd >= 0)
+        if (b->robot_fd >= 0 && b->link.fd < 0)
             close(b->robot_fd);
+        ff_link_close(&b->link);
+        ff_link_close(&b->sensor_link);
         b->robot_fd = b->sensor_fd = -1;
         free(b->robot);
         free(b->sensor);
@@ -273,7 +286,7 @@ static void report_body(ff_network *s, int i, ff_pose T, bool filled, ff_sample_
     body->next = (ff_sent){.to = {b->output.pose, b->out.to.twist}}; /* it stands there without an answer */
     body->rests = b->out.rests;
     body->rest = b->output.moved ? b->rest : b->measured.T.p;
-    body->boxed = b->beyond;
+    body->boxed = b->boxed;
     b->beyond = b->beyond && filled;
     report_device(s, i, &body->device);
 }
@@ -291,7 +304,7 @@ static void report_faults(ff_network *s, ff_sample *sample) {
             ff__network_find(
                 s, (ff_trip){.code = FF_TRIP_SILENT, .body = i, .value = unheard, .limit = silence});
         if (b->strange)
-            ff__network_find(s, (ff_trip){.code = FF_TRIP_RESTART, .body = i});
+            ff__network_find(s, (ff_trip){.code = b->strange, .body = i});
     }
     if (s->silent)
         ff__network_find(s, (ff_trip){.code = FF_TRIP_SILENT, .value = silence, .limit = silence});
@@ -457,7 +470,7 @@ ff_station ff_network_station(ff_network *s, const ff_scenario *scenario, ff_pla
     s->epoch = ff_clock_now();
     s->virtual_now = FF_NAN;
     for (int i = 0; i < FF_MAX_BODIES; i++)
-        s->body[i].robot_fd = s->body[i].sensor_fd = -1;
+        s->body[i].robot_fd = s->body[i].sensor_fd = s->body[i].link.fd = s->body[i].sensor_link.fd = -1;
     return (ff_station){.self = s,
                         .devices = true,
                         .open = open_all,

@@ -2,6 +2,7 @@
 
 #include "text/clock.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -131,5 +132,59 @@ ff_status ff_stream_open(ff_stream *stream, const ff_device *device, void *state
         close(*fd);
         *fd = -1;
     }
+    return status;
+}
+
+/* Somebody has one of its topics in another type, and nobody in its own. */
+static bool typed_otherwise(const ff_link *link, const ff_device_topics *topics, char *message, size_t size) {
+    ff_link_state state;
+    ff_link_look(link, &state);
+    if (!state.other || (state.writers && (state.readers || !topics->writes)))
+        return false;
+    const bool read = topics->reads && strcmp(state.topic + 2, topics->reads) == 0; /* "rt/..." */
+    snprintf(message, size, "%.100s has the type %.120s in this domain, allowed: %.60s", state.topic + 2,
+             state.type, read ? topics->reads_type : topics->writes_type);
+    return true;
+}
+
+ff_status ff_stream_join(ff_link *link, const ff_device *device, void *state,
+                         const ff_device_settings *settings, const struct sockaddr_in *at, double patience,
+                         int loop_cpu, const atomic_bool *stop, char *message, size_t size) {
+    const int64_t deadline = ff_clock_now() + (int64_t)(1e9 * patience);
+    uint8_t in[FF_DEVICE_READ_MAX], out[FF_DEVICE_SEND_MAX];
+    char address[INET_ADDRSTRLEN] = "?";
+    size_t used, length = 0;
+    int64_t arrived;
+    ff_device_topics topics;
+    device->topics(state, &topics);
+    inet_ntop(AF_INET, &at->sin_addr, address, sizeof address);
+    const ff_link_config config = {.address = address,
+                                   .domain = (unsigned)settings->domain,
+                                   .reliable = settings->facility,
+                                   .loop_cpu = loop_cpu,
+                                   .reads = topics.reads,
+                                   .reads_type = topics.reads_type,
+                                   .writes = topics.writes,
+                                   .writes_type = topics.writes_type};
+    ff_status status = ff_link_open(&config, link, message, size);
+    if (status != FF_OK)
+        return status;
+    status = device->greet(state, NULL, 0, out, sizeof out, &used, message, size);
+    while (status == FF_INFO_HELD) {
+        const long got = ff_link_receive(link, in, sizeof in, &arrived);
+        if (got > 0)
+            status = device->greet(state, in, (size_t)got, out, sizeof out, &used, message, size);
+        const bool late = ff_clock_now() > deadline || atomic_load(stop);
+        if (status == FF_INFO_HELD && late) { /* message: what is waited for */
+            length = strlen(message);
+            if (!typed_otherwise(link, &topics, message, size))
+                snprintf(message + length, size - length, " in domain %u on %s", config.domain, address);
+            status = FF_ERR_DEVICE;
+        }
+        if (got == 0 && status == FF_INFO_HELD)
+            poll(&(struct pollfd){.fd = link->fd, .events = POLLIN}, 1, 20);
+    }
+    if (status != FF_OK)
+        ff_link_close(link);
     return status;
 }

@@ -4,6 +4,7 @@
 #define FF_NETWORK_STREAM_H
 
 #include "devices/device.h"
+#include "net/link.h"
 #include "net/socket.h"
 
 #include <stdatomic.h>
@@ -25,5 +26,10 @@ ff_status ff_stream_open(ff_stream *stream, const ff_device *device, void *state
  * No allocation; it never blocks. */
 long ff_stream_receive(ff_stream *stream, const ff_device *device, int fd, void *buffer, size_t size,
                        int64_t *arrived_ns);
+
+/* The same of a device on topics of ROS 2, from the interface `at`. */
+ff_status ff_stream_join(ff_link *link, const ff_device *device, void *state,
+                         const ff_device_settings *settings, const struct sockaddr_in *at, double patience,
+                         int loop_cpu, const atomic_bool *stop, char *message, size_t size);
 
 #endif

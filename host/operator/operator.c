@@ -159,7 +159,7 @@ static ff_status open_all(ff_operator *o, char *message, size_t size) {
             FF_OK)
         return status;
     const ff_network_options network = {
-        .wait = options->wait, .silence = options->silence, .stop = options->stop};
+        .wait = options->wait, .silence = options->silence, .loop_cpu = o->cpu + 1, .stop = options->stop};
     const ff_station station = ff_network_station(&o->network, scenario, &o->plan, &o->address, &network);
     o->sink = ff__operator_sink(o);
     o->inner = (ff_run_options){.sinks = &o->sink, .count = 1};

@@ -74,7 +74,7 @@ static ff_status take_row(void *self, const ff_row *row) {
 }
 
 ff_sink ff_csv_sink(ff_csv *csv) {
-    return (ff_sink){.self = csv, .row = take_row};
+    return (ff_sink){.self = csv, .axes = true, .row = take_row};
 }
 
 ff_status ff_csv_close(ff_csv *csv, bool keep) {

@@ -174,6 +174,7 @@ static ff_status take(void *self, const ff_row *row) {
 
 ff_sink ff_log_sink(ff_log *log) {
     return (ff_sink){.self = log,
+                     .axes = true,
                      .row = take,
                      .state = take_state,
                      .event = take_event,

@@ -1,5 +1,5 @@
 #include "record/messages.h"
-#include "record/cdr.h"
+#include "text/cdr.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -150,7 +150,7 @@ static ff_status replay_capture(ff_logfile *file, const ff_scenario *scenario, r
                          *file->version ? file->version : "(unknown)");
     r->left_out = FF_FIELD_REFERENCE | FF_FIELD_TIMING | FF_FIELD_UNREPEATABLE;
     ff_logfile_rewind(file);
-    const ff_sink sink = {.self = &x, .row = compare_rerun};
+    const ff_sink sink = {.self = &x, .axes = true, .row = compare_rerun};
     const ff_run_options options = {
         .sinks = &sink, .count = 1, .record = {&x, read_answer}, .progress = tell_rerun, .user = &x};
     ff_run_result run;

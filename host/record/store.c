@@ -144,7 +144,7 @@ static ff_status take_row(void *self, const ff_row *row) {
 }
 
 ff_sink ff_store_sink(ff_store *store) {
-    return (ff_sink){.self = store, .row = take_row};
+    return (ff_sink){.self = store, .axes = true, .row = take_row};
 }
 
 void ff_store_keep(ff_store *store, ff_keeper *keeper) {

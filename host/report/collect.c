@@ -38,7 +38,7 @@ static ff_status collect_row(void *self, const ff_row *row) {
 }
 
 ff_sink ff_report_collector_sink(ff_report_collector *collector) {
-    return (ff_sink){.self = collector, .row = collect_row};
+    return (ff_sink){.self = collector, .axes = true, .row = collect_row};
 }
 
 ff_status ff_report_collector_take(const ff_scenario *scenario, const ff_store *rows,

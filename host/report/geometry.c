@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "facility/plan.h"
 #include "text/json.h"
 #include "report/limits.h"
 #include "scenario/mesh.h"
@@ -117,7 +118,44 @@ static void limits(ff_json *json, const ff_scenario *scenario, bool devices) {
     ff_columns_free(&columns);
 }
 
-static void satellite_shape(ff_json *json, ff_held *held, const ff_satellite *s) {
+/* The arm that carries the satellite: enough to place it from its axes, as freefloat/command.h says. */
+static void carrier(ff_json *json, const ff_scenario *scenario, int i) {
+    const ff_satellite *s = &scenario->satellite[i];
+    char message[256];
+    ff_arm_model arm;
+    ff_arm_joints joints;
+    if (ff_plan_place(scenario, i, &arm, &joints, message, sizeof message) != FF_OK)
+        return;
+    const ff_arm_config *c = &arm.config;
+    ff_json_open(json, "arm", '{');
+    pose(json, "base", c->base);
+    pose(json, "flange", c->flange);
+    pose(json, "tool", c->tool);
+    if (!s->sensor.environment) /* in the flange's frame, as the mock-up is bolted on here */
+        pose(json, "sensor",
+             ff_pose_mul(ff_pose_mul(c->tool, ff_pose_inverse(s->robot.tool)), s->sensor.pose));
+    if (c->rail.rule != FF_ARM_RAIL_NONE) {
+        ff_json_open(json, "rail", '{');
+        ff_json_vec3(json, "axis", c->rail.axis);
+        ff_json_number(json, "lower", c->rail.lower);
+        ff_json_number(json, "upper", c->rail.upper);
+        ff_json_close(json, '}');
+    }
+    ff_json_open(json, "axes", '[');
+    for (int a = 0; a < c->axes; a++) {
+        ff_json_open(json, NULL, '{');
+        ff_json_vec3(json, "offset", c->axis[a].offset);
+        ff_json_vec3(json, "direction", c->axis[a].direction);
+        ff_json_number(json, "lower", c->lower[a]);
+        ff_json_number(json, "upper", c->upper[a]);
+        ff_json_close(json, '}');
+    }
+    ff_json_close(json, ']');
+    ff_json_close(json, '}');
+}
+
+static void satellite_shape(ff_json *json, const ff_scenario *scenario, int body) {
+    const ff_satellite *s = &scenario->satellite[body];
     const ff_mat3 *j = &s->rigid.inertia;
     const double inertia[6] = {j->m[0][0], j->m[1][1], j->m[2][2], j->m[0][1], j->m[0][2], j->m[1][2]};
     ff_json_open(json, NULL, '{');
@@ -131,8 +169,10 @@ static void satellite_shape(ff_json *json, ff_held *held, const ff_satellite *s)
     ff_json_open(json, "robot", '{');
     ff_json_string(json, "kind", ff_robot_name((int)s->robot.kind));
     ff_json_number(json, "delay_s", s->robot.delay);
+    if (!scenario->emulates)
+        carrier(json, scenario, body);
     ff_json_close(json, '}');
-    mesh(json, held, &s->mesh);
+    mesh(json, scenario->held, &s->mesh);
     arm(json, &s->arm);
     ff_json_close(json, '}');
 }
@@ -167,12 +207,13 @@ char *ff_report_geometry(const ff_scenario *scenario, bool devices) {
     ff_json_open(&json, NULL, '{');
     ff_json_open(&json, "satellites", '[');
     for (int i = 0; i < scenario->satellites; i++)
-        satellite_shape(&json, scenario->held, &scenario->satellite[i]);
+        satellite_shape(&json, scenario, i);
     ff_json_close(&json, ']');
     ff_json_open(&json, "contacts", '[');
     for (int i = 0; i < scenario->contacts; i++)
         contact(&json, scenario, &scenario->contact[i]);
     ff_json_close(&json, ']');
+    ff_json_bool(&json, "relative", scenario->frame == FF_FRAME_RELATIVE);
     if (!scenario->emulates)
         limits(&json, scenario, devices);
     ff_json_close(&json, '}');

@@ -45,7 +45,7 @@ static const ff_field body_fields[] = {
     STATE("", satellite, 0, 0, "simulated satellite"),
     STATE("ideal.", ideal, REFERENCE, 0, "reference without delay; empty without one"),
     MOTION("robot.", robot, PLANT, 0, UNDRAWN, "robot as it is, in the frame that the robots move in"),
-    MOTION("command.", command, UNDRAWN, 0, 0, "what the robot is sent in this cycle, in the same frame; `limits` bound the differences of its poses"),
+    MOTION("command.", command, 0, UNDRAWN, UNDRAWN, "what the robot is sent in this cycle, in the same frame; `limits` bound the differences of its poses"),
     {"force_measured", "N", FF_FIELD_VEC3, 0, AT(measured_b.f), NULL, "conditioned, robot's body axes"},
     {"torque_measured", "N m", FF_FIELD_VEC3, 0, AT(measured_b.t), NULL, "about the centre of mass"},
     {"force_corrected", "N", FF_FIELD_VEC3, 0, AT(corrected_b.f), NULL, "by the method, satellite's body axes"},
@@ -82,6 +82,14 @@ static const ff_field body_fields[] = {
 
 static const ff_field inertial_fields[] = {
     MOTION("inertial.", inertial, PLANT, UNDRAWN, UNDRAWN, "robot's motion in the inertial frame"),
+};
+
+static const ff_field axis_fields[] = {
+    {"angle", "rad", FF_FIELD_NUMBER, PLANT, AT(device.joints.a), NULL, "axis N of the robot's arm: measured on devices, else by its kinematics from `robot`; empty out of reach"},
+};
+
+static const ff_field rail_fields[] = {
+    {"rail", "m", FF_FIELD_NUMBER, PLANT, AT(device.joints.rail), NULL, "its carriage, from the middle"},
 };
 
 static const ff_field ledger_fields[] = {
@@ -166,6 +174,8 @@ static const ff_part_fields parts[FF_PARTS] = {
     [FF_PART_TIME] = {"", time_fields, COUNT(time_fields)},
     [FF_PART_BODY] = {"NAME.", body_fields, COUNT(body_fields)},
     [FF_PART_INERTIAL] = {"NAME.", inertial_fields, COUNT(inertial_fields)},
+    [FF_PART_AXIS] = {"NAME.robot.axis.N.", axis_fields, COUNT(axis_fields)},
+    [FF_PART_RAIL] = {"NAME.robot.", rail_fields, COUNT(rail_fields)},
     [FF_PART_LEDGER] = {"NAME.", ledger_fields, COUNT(ledger_fields)},
     [FF_PART_JOINT] = {"NAME.joint.N.", joint_fields, COUNT(joint_fields)},
     [FF_PART_SERVICER] = {"NAME.", servicer_fields, COUNT(servicer_fields)},
@@ -215,6 +225,14 @@ static void add_log(ff_columns *columns, const ff_scenario *s) {
         add_part(columns, FF_PART_BODY, body, name);
         if (s->frame == FF_FRAME_RELATIVE)
             add_part(columns, FF_PART_INERTIAL, body, name);
+        for (int a = 0; a < ff_satellite_axes(&s->satellite[i]); a++) {
+            snprintf(prefix, sizeof prefix, "%s.robot.axis.%d", name, a + 1);
+            add_part(columns, FF_PART_AXIS, body + (size_t)a * sizeof(double), prefix);
+        }
+        if (s->satellite[i].robot.rail.present) {
+            snprintf(prefix, sizeof prefix, "%s.robot", name);
+            add_part(columns, FF_PART_RAIL, body, prefix);
+        }
         if (i != servicer)
             continue;
         add_part(columns, FF_PART_LEDGER, body, name);

@@ -39,6 +39,8 @@ typedef enum ff_part {
     FF_PART_TIME,
     FF_PART_BODY,     /* per satellite */
     FF_PART_INERTIAL, /* per satellite, in scenarios with frame: relative */
+    FF_PART_AXIS,     /* per axis of each satellite's robot */
+    FF_PART_RAIL,     /* per satellite whose robot stands on one */
     FF_PART_LEDGER,   /* of the satellite with an arm: what the ledger of a rigid one does not have */
     FF_PART_JOINT,    /* per joint of the satellite with an arm */
     FF_PART_SERVICER, /* of that satellite */

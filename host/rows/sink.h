@@ -12,6 +12,7 @@ typedef enum ff_event_level { FF_EVENT_INFO, FF_EVENT_WARNING, FF_EVENT_FAULT } 
  * Only `row` is required: NULL means that the sink does not record such things. */
 typedef struct ff_sink {
     void *self;
+    bool axes; /* it shows the robots' axes, which cost some microseconds a cycle (rows/axes.h) */
     ff_status (*row)(void *self, const ff_row *row); /* in order */
     /* state of the safety layer */
     ff_status (*state)(void *self, double t, int state, const char *name);

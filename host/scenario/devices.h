@@ -5,13 +5,13 @@
 
 #include "scenario/schema.h"
 
-enum { FF_DEVICE_WORDS = 32, FF_DEVICE_KEYS = 64 };
+enum { FF_DEVICE_WORDS = 32, FF_DEVICE_KEYS = 96 };
 
 /* Keys of `robot` or `sensor`, with room for all they point at. */
 typedef struct ff_device_section {
     ff_key key[FF_DEVICE_KEYS];
     const char *word[FF_DEVICE_WORDS]; /* of `kind`, NULL at the end */
-    char doc[1024];                    /* of `kind` */
+    char doc[2048];                    /* of `kind` */
     char range[FF_DEVICE_KEYS][64];
 } ff_device_section;
 

@@ -256,6 +256,18 @@ static void put_schema(ff_json *json, const ff_key *key) {
         ff_json_close(json, ']');
         ff_json_integer(json, "minLength", 1);
         break;
+    case FF_TYPE_TOPIC:
+        ff_json_string(json, "type", "string");
+        ff_json_string(json, "pattern", "^(/[A-Za-z_][A-Za-z0-9_]*)+$");
+        break;
+    case FF_TYPE_NAMES:
+        ff_json_string(json, "type", "array");
+        ff_json_open(json, "items", '{');
+        ff_json_string(json, "type", "string");
+        ff_json_close(json, '}');
+        ff_json_integer(json, "minItems", 6);
+        ff_json_integer(json, "maxItems", 6);
+        break;
     case FF_TYPE_WORD:
     case FF_TYPE_FLAG:
         put_enum(json, key->words);

@@ -44,6 +44,10 @@ static ff_type type_of(const ff_setting *s) {
         return FF_TYPE_WORD;
     case FF_SETTING_VECTOR:
         return FF_TYPE_VEC3;
+    case FF_SETTING_TOPIC:
+        return FF_TYPE_TOPIC;
+    case FF_SETTING_NAMES:
+        return FF_TYPE_NAMES;
     case FF_SETTING_GROUP:
         break;
     }

@@ -211,6 +211,48 @@ bool ff_reader_text(ff_reader *r, const ff_node *node, const char *what, char *t
     return true;
 }
 
+/* As ROS 2 takes it: tokens of letters, digits and underscores behind a slash each, none of which begins with
+ * a digit. */
+static bool is_topic(const char *name) {
+    bool token = false;
+    for (; *name; name++) {
+        const bool letter = (*name >= 'a' && *name <= 'z') || (*name >= 'A' && *name <= 'Z') || *name == '_';
+        const bool starts = name[0] == '/' && name[1] != '/' && name[1] != 0;
+        if (*name == '/' ? !starts : !letter && !(token && *name >= '0' && *name <= '9'))
+            return false;
+        token = *name != '/';
+    }
+    return token;
+}
+
+bool ff_reader_topic(ff_reader *r, const ff_node *node, const char *what, char *text) {
+    if (!ff_reader_text(r, node, what, text, FF_NAME_SIZE))
+        return false;
+    return (text[0] == '/' && is_topic(text)) ||
+           ff_reader_fail(
+               r, node->place,
+               "%s '%s' is no topic, allowed: names of letters, digits and underscores, each behind "
+               "a slash: /joint_states",
+               what, ff_show(text).text);
+}
+
+bool ff_reader_names(ff_reader *r, const ff_node *node, const char *what, char names[][FF_NAME_SIZE]) {
+    if (node->kind != FF_NODE_LIST || node->count != 6)
+        return ff_reader_fail(r, node->place, "%s must be a list of six, not %s%s, allowed: six names", what,
+                              ff_node_kind_text(node),
+                              node->kind == FF_NODE_LIST ? " of another length" : "");
+    int n = 0;
+    for (const ff_node *one = node->child; one; one = one->next, n++) {
+        if (!ff_reader_text(r, one, what, names[n], FF_NAME_SIZE))
+            return false;
+        for (int k = 0; k < n; k++)
+            if (strcmp(names[k], names[n]) == 0)
+                return ff_reader_fail(r, one->place, "%s: '%s' stands there twice, allowed: once", what,
+                                      ff_show(names[n]).text);
+    }
+    return true;
+}
+
 bool ff_reader_name(ff_reader *r, ff_place place, const char *what, const char *name) {
     const size_t length = strlen(name);
     const bool good = length > 0 && length < FF_NAME_SIZE && name[0] != ' ' && name[length - 1] != ' ' &&

@@ -76,6 +76,9 @@ bool ff_reader_keys(ff_reader *r, const ff_node *map, const char *where, const c
 /* The message about one that is not; always false. */
 bool ff_reader_unknown(ff_reader *r, const ff_node *child, const char *where, const ff_names *list,
                        const ff_guess *g);
+/* A ROS topic's name; six names that differ. */
+bool ff_reader_topic(ff_reader *r, const ff_node *node, const char *what, char *text);
+bool ff_reader_names(ff_reader *r, const ff_node *node, const char *what, char names[][FF_NAME_SIZE]);
 /* A name stands in paths (a.b=c), in pairs (a/b), in lists (a,b) and in column titles. */
 bool ff_reader_name(ff_reader *r, ff_place place, const char *what, const char *name);
 

@@ -245,6 +245,14 @@ static inline void ff_satellite_arm(const ff_satellite *satellite, ff_arm_config
         ff_arm_default(satellite->robot.device.arm, arm);
 }
 
+/* Axes of the arm that carries a satellite. */
+static inline int ff_satellite_axes(const ff_satellite *satellite) {
+    ff_arm_config arm = {.axes = 6};
+    if (satellite->robot.kind >= FF_ROBOT_DEVICE)
+        ff_satellite_arm(satellite, &arm);
+    return arm.axes;
+}
+
 typedef enum ff_contact_kind {
     FF_CONTACT_WALL,
     FF_CONTACT_STOPS,

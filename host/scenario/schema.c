@@ -104,7 +104,7 @@ static const ff_key robot_keys[] = {
     SECTION("base", SECTION, &pose_section, "{}", ROBOT(base), 0, "Pose of the robot's base in the world."),
     SECTION("tool", SECTION, &pose_section, "{}", ROBOT(tool), 0, "Pose of the satellite's CoM in the flange frame."),
     SECTION("rail", SECTION, &rail_section, "none", 0, 0, "A linear axis under the robot."),
-    KEY("address", TEXT, "", ANY, "127.0.0.1", ROBOT(address), FROM(FF_ROBOT_DEVICE), "Address of this computer at which the controller's telegrams arrive. On loopback the robot is a virtual one."),
+    KEY("address", TEXT, "", ANY, "127.0.0.1", ROBOT(address), FROM(FF_ROBOT_DEVICE), "Address of this computer at which the controller's telegrams arrive. On loopback the robot is a virtual one, `ros2` with `driver: facility` alone."),
 };
 static const ff_key robot_arm_keys[] = {
     KEY("model", TEXT, "", ANY, "required", 0, 0, "URDF file, from the scenario's folder: joints, limits and frames are read, masses are not. Every joint between base and tip must be revolute, with limits."),
@@ -611,6 +611,10 @@ const char *ff_type_text(ff_type type) {
         return "text";
     case FF_TYPE_NAME:
         return "name";
+    case FF_TYPE_TOPIC:
+        return "topic";
+    case FF_TYPE_NAMES:
+        return "list of six names";
     case FF_TYPE_WORD:
     case FF_TYPE_FLAG:
     case FF_TYPE_METHOD_NAME:

@@ -51,6 +51,10 @@ static bool read_value(ff_reader *r, const ff_node *node, const ff_key *key, voi
     case FF_TYPE_NAME:
         return ff_reader_text(r, node, key->key, at, FF_NAME_SIZE) &&
                ff_reader_name(r, node->place, key->key, at);
+    case FF_TYPE_TOPIC:
+        return ff_reader_topic(r, node, key->key, at);
+    case FF_TYPE_NAMES:
+        return ff_reader_names(r, node, key->key, at);
     case FF_TYPE_WORD:
         if (!ff_reader_word(r, node, key, &word))
             return false;

@@ -128,10 +128,14 @@ static ff_status open_device(ff_server *f, int i, char *message, size_t size) {
     struct sockaddr_in any = f->address.body[i].robot_at;
     any.sin_port = 0;
     const bool stream = f->address.body[i].robot->frame != NULL;
-    ff_status status =
-        stream ? ff__server_ur_open(f, i, message, size) : ff_socket_open(&any, &d->rsi, NULL, message, size);
+    ff_status status = stream ? ff__server_ur_open(f, i, message, size)
+                       : f->address.body[i].robot->topics
+                           ? FF_OK
+                           : ff_socket_open(&any, &d->rsi, NULL, message, size);
     d->ur.feels = f->address.body[i].sensor->frame != NULL;
-    if (status == FF_OK && !d->ur.feels)
+    if (status == FF_OK)
+        status = ff__server_ros2_open(f, i, message, size);
+    if (status == FF_OK && !d->ur.feels && !d->ros.feels)
         status = ff_socket_open(&f->address.body[i].sensor_at, &d->ati, NULL, message, size);
     if (status != FF_OK)
         return status;
@@ -159,13 +163,15 @@ static ff_status open_device(ff_server *f, int i, char *message, size_t size) {
     if (f->options->lockstep)
         d->config.fields |= FF_RSI_ARRIVAL;
     if (f->scenario->facility_signals)
-        d->config.fields |= FF_RSI_KRC;
+        d->config.fields |= FF_RSI_KRC | FF_RSI_RSOL | FF_RSI_ASPOS;
     if (f->options->timeout)
         d->config.timeout = f->options->timeout;
     const ff_device_settings *own = &f->scenario->satellite[i].robot.device;
     ff_rsi_names_of(own, &d->config.names);
-    d->config.fields |= own->rsol ? FF_RSI_RSOL : 0u;
-    d->config.fields |= own->aspos ? FF_RSI_ASPOS : 0u;
+    if (own->no_rsol)
+        d->config.fields &= ~(unsigned)FF_RSI_RSOL;
+    if (own->no_aspos)
+        d->config.fields &= ~(unsigned)FF_RSI_ASPOS;
     if (own->no_eipos)
         d->config.fields &= ~(unsigned)FF_RSI_EIPOS;
     const double rail = body->arm.config.rail.rule == FF_ARM_RAIL_NONE
@@ -210,6 +216,7 @@ static void start_session(ff_server *f) {
         d->config = d->usual;
         ff_rsi_controller_reset(&d->config, &d->state);
         ff__server_ur_reset(&d->ur);
+        d->ros.label[0] = 0;
         d->joints = d->first = f->plan.body[i].home;
         d->posed.p.x = FF_NAN;
         const ff_pose park = ff_plan_runup(&f->plan, i, -FF_INF).T;
@@ -218,6 +225,7 @@ static void start_session(ff_server *f) {
         d->command = (ff_setpoint){park, ff_twist_zero()};
         d->push = -1;
         d->reading = ff_wrench_zero();
+        d->missed = 0;
         d->was_stuck = d->restarts = d->restarted = d->jumped = d->failed = d->met = false;
         d->mistyped = d->refused = false;
         d->late_size = d->deferred_size = d->overtaken_size = 0;
@@ -240,6 +248,8 @@ static void wait_answers(ff_server *f) {
         for (int k = 0; f->device[i].ur.here && k < FF_SERVER_LINKS; k++)
             if (f->device[i].ur.link[k].rtde.inputs > 0)
                 p[i].fd = f->device[i].ur.link[k].fd;
+        if (f->device[i].ros.here)
+            p[i].fd = f->device[i].ros.link.fd;
         p[n + i] = (struct pollfd){.fd = f->device[i].ati, .events = POLLIN};
     }
     const double patience = f->options->patience > 0.0 ? f->options->patience : 20.0;
@@ -315,6 +325,7 @@ static void push_by_hand(ff_server *f) {
         const ff_sensor_config *sensor = &f->scenario->satellite[i].sensor;
         const ff_rsi_sen *sen = &d->state.sen;
         const int asked = d->ur.here      ? ff__server_ur_asked(&d->ur)
+                          : d->ros.here   ? ff__server_ros2_asked(&d->ros)
                           : sen->has_text ? ff_push_asked(sen->text)
                                           : -1;
         if (asked >= 0 && asked != d->push) {
@@ -357,15 +368,18 @@ static bool cycle(ff_server *f) {
                 d->config.axiscorr_upper[a] = fmax(0.0, d->state.axes[a] < 0 ? 0.0 : d->state.axes[a]);
                 d->config.axiscorr_lower[a] = fmin(0.0, d->state.axes[a] > 0 ? 0.0 : d->state.axes[a]);
             }
-        const bool restarts = !isnan(ff__server_acts(f, FF_FAULT_ROBOT_RESTARTS, i));
-        if (d->restarts && !restarts)
-            ff__server_restart(f, i);
-        d->restarts = restarts;
+        const double restarts = ff__server_acts(f, FF_FAULT_ROBOT_RESTARTS, i);
+        if (d->restarts && isnan(restarts))
+            ff__server_restart(f, i, d->counted);
+        d->restarts = !isnan(restarts);
+        d->counted = restarts > 0.0;
         if (!isnan(ff__server_acts(f, FF_FAULT_ROBOT_ABORTS, i)))
             for (int a = 0; a < 12; a++)
                 d->config.axiscorrmon[a] = 0.0;
         if (!d->apart) {
             d->tick = f->time;
+            d->missed = ff__server_undelivered(f, i) ? d->missed + 1 : 0;
+            d->jumped |= f->moving && (double)d->missed > f->scenario->satellite[i].safety.missed;
             ff__server_send_rob(f, i);
         } else if (f->options->lockstep)
             ff__server_tick_until(f, i, f->time);
@@ -455,8 +469,11 @@ static void end_session(ff_server *f) {
         result->stolen += d->server.stolen;
         ff__server_say(
             f, "%s: %s %s after %llu cycles; %llu late, %llu too late, %llu clipped, %llu malformed answers",
-            f->scenario->satellite[i].name, d->ur.here ? "the program" : "RSI", reasons[d->state.stopped],
-            (unsigned long long)f->k, (unsigned long long)d->state.info.late,
+            f->scenario->satellite[i].name,
+            d->ur.here    ? "the program"
+            : d->ros.here ? "the driver's client"
+                          : "RSI",
+            reasons[d->state.stopped], (unsigned long long)f->k, (unsigned long long)d->state.info.late,
             (unsigned long long)d->state.info.too_late, (unsigned long long)d->state.info.clipped,
             (unsigned long long)d->state.info.malformed);
     }
@@ -535,7 +552,7 @@ void ff_facility_run(const ff_scenario *scenario, const ff_facility_options *opt
     f->result = result;
     f->stranger = -1;
     for (int i = 0; i < FF_MAX_BODIES; i++)
-        f->device[i].rsi = f->device[i].ati = -1;
+        f->device[i].rsi = f->device[i].ati = f->device[i].ros.link.fd = f->device[i].ros.sensor.fd = -1;
     char *message = result->message;
     const size_t size = sizeof result->message;
     ff_status status = ff_plan_create(real, &f->plan, message, size);
@@ -556,12 +573,19 @@ void ff_facility_run(const ff_scenario *scenario, const ff_facility_options *opt
         ff_socket_address("127.0.0.1", 0, &any);
         ff_socket_open(&any, &f->stranger, NULL, message, size);
         for (int i = 0; i < f->plan.bodies; i++)
-            ff__server_say(f, "%s: %s port %u every %g ms%s, %s on port %u, HTTP on port %u",
-                           scenario->satellite[i].name, f->device[i].ur.here ? "RTDE on" : "RSI to",
-                           ntohs(f->address.body[i].robot_at.sin_port), 1e3 * f->plan.cycle,
-                           options->lockstep ? " (lockstep)" : "", f->device[i].udp.here ? "records" : "RDT",
-                           ntohs(f->address.body[i].sensor_at.sin_port),
-                           ntohs(f->address.body[i].page_at.sin_port));
+            if (f->device[i].ros.here)
+                ff__server_say(f, "%s: %s every %g ms%s, takes %s, in domain %u of ROS 2",
+                               scenario->satellite[i].name, scenario->satellite[i].robot.device.states,
+                               1e3 * f->plan.cycle, options->lockstep ? " (lockstep)" : "",
+                               scenario->satellite[i].robot.device.command,
+                               (unsigned)scenario->satellite[i].robot.device.domain);
+            else
+                ff__server_say(
+                    f, "%s: %s port %u every %g ms%s, %s on port %u, HTTP on port %u",
+                    scenario->satellite[i].name, f->device[i].ur.here ? "RTDE on" : "RSI to",
+                    ntohs(f->address.body[i].robot_at.sin_port), 1e3 * f->plan.cycle,
+                    options->lockstep ? " (lockstep)" : "", f->device[i].udp.here ? "records" : "RDT",
+                    ntohs(f->address.body[i].sensor_at.sin_port), ntohs(f->address.body[i].page_at.sin_port));
         f->deadline = ff_clock_now();
         set_clocks(f);
         start_session(f);
@@ -581,6 +605,7 @@ void ff_facility_run(const ff_scenario *scenario, const ff_facility_options *opt
         ff_server_device *d = &f->device[i];
         ff_http_stop(d->http);
         ff__server_ur_close(&d->ur);
+        ff__server_ros2_close(&d->ros);
         if (d->rsi >= 0)
             close(d->rsi);
         if (d->ati >= 0)

@@ -3,6 +3,7 @@
 #ifndef FF_SERVER_INTERNAL_H
 #define FF_SERVER_INTERNAL_H
 
+#include "devices/ros2/ros2.h"
 #include "devices/rsi/settings.h"
 #include "devices/rtde/controller.h"
 #include "devices/udp/udp.h"
@@ -36,9 +37,17 @@ typedef struct ff_server_ur {
     ff_wrench wrench;
 } ff_server_ur;
 
+/* A driver on ROS 2's topics. */
+typedef struct ff_server_ros2 {
+    bool here, feels; /* the robot is, the sensor is */
+    ff_link link, sensor;
+    char label[FF_ROS2_LABEL]; /* of the last command */
+} ff_server_ros2;
+
 typedef struct ff_server_device {
     int rsi, ati; /* sockets */
     ff_server_ur ur;
+    ff_server_ros2 ros;
     ff_http_server *http;
     ff_rsi_controller_config config, usual; /* as it acts now, and without what a fault has set */
     ff_rsi_controller_state state;
@@ -72,9 +81,10 @@ typedef struct ff_server_device {
     double overtaken_at,
         record_at; /* [s] arrival of the record that waits, and of the newest that was sent */
     ff_pose stuck;
-    bool was_stuck, restarts;
-    bool restarted; /* in this session, at least once */
-    bool jumped;    /* its counter has: the loop may take that for a restart, and not answer any more */
+    bool was_stuck, restarts, counted;
+    bool restarted;  /* in this session, at least once */
+    uint64_t missed; /* telegrams in a row that a fault has taken */
+    bool jumped;     /* its counter has, or too many were missed: the loop may not answer any more */
     int32_t counts[6];
     int push;        /* what the pendant asks for, -1: nothing */
     uint64_t pushed; /* since this cycle */
@@ -153,16 +163,26 @@ void ff__server_ur_send(ff_server *f, int i, ff_pose tcp, double late);
 int ff__server_ur_asked(const ff_server_ur *u);
 ff_arm_joints ff__server_ur_finish(ff_server *f, int i);
 
+/* ros2.c */
+ff_status ff__server_ros2_open(ff_server *f, int i, char *message, size_t size);
+void ff__server_ros2_close(ff_server_ros2 *r);
+void ff__server_ros2_serve(ff_server *f, int i);
+void ff__server_ros2_send(ff_server *f, int i, double late);
+void ff__server_ros2_sense(ff_server *f, int i, const ff_wrench *wrench, double tick);
+int ff__server_ros2_asked(const ff_server_ros2 *r);
+ff_arm_joints ff__server_ros2_finish(ff_server *f, int i);
+
 /* robot.c */
 ff_pose ff__server_moved(const ff_setpoint *from, const ff_twist *acceleration, double dt);
 void ff__server_send_rob(ff_server *f, int i);
 bool ff__server_take_answers(ff_server *f);
+bool ff__server_undelivered(const ff_server *f, int i);
 bool ff__server_unanswerable(const ff_server *f, int i);
 double ff__server_pace_follows(const ff_server *f);
 bool ff__server_takes_answer(const ff_server *f, int i);
 bool ff__server_awaited(ff_server *f, int i, int64_t waited);
 void ff__server_rearm(ff_server_device *d);
-void ff__server_restart(ff_server *f, int i);
+void ff__server_restart(ff_server *f, int i, bool counted);
 void ff__server_finish(ff_server *f, int i);
 void ff__server_tick_until(ff_server *f, int i, double t);
 

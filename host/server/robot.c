@@ -49,8 +49,8 @@ static bool stands(const ff_server *f, int i) {
            ff__server_acts(f, FF_FAULT_KRC_OVERRIDE, i) == 0.0;
 }
 
-/* A fault has taken the telegram, or the loop answers no more. */
-static bool unheard(const ff_server *f, int i) {
+/* A fault has taken the telegram. */
+bool ff__server_undelivered(const ff_server *f, int i) {
     static const ff_fault_kind kinds[] = {
         FF_FAULT_ROB_LOST,       FF_FAULT_ROB_CORRUPT,  FF_FAULT_ROB_CUT,
         FF_FAULT_ROB_NAN,        FF_FAULT_ROB_EMPTY,    FF_FAULT_ROB_LONG,
@@ -58,7 +58,12 @@ static bool unheard(const ff_server *f, int i) {
     for (size_t n = 0; n < sizeof kinds / sizeof *kinds; n++)
         if (!isnan(ff__server_acts(f, kinds[n], i)))
             return true;
-    return f->device[i].restarted;
+    return false;
+}
+
+/* The same, or the loop answers no more. */
+static bool unheard(const ff_server *f, int i) {
+    return ff__server_undelivered(f, i) || f->device[i].restarted;
 }
 
 /* Lock step: when the first robot's telegram of this cycle arrives, which is sent after the others'; 0: none
@@ -89,27 +94,30 @@ void ff__server_send_rob(ff_server *f, int i) {
         rist.p = ff_vec3_axpy(size, ff_quat_rotate(rist.q, ff_vec3_make(0.0, 0.0, 1.0)), rist.p);
     if (!isnan(size = ff__server_acts(f, FF_FAULT_ROB_LATE, i)))
         late += size;
-    if (d->ur.here) {
+    if (d->ur.here || d->ros.here) {
         if (late > 0.0 && !f->options->lockstep)
             ff_clock_sleep_until(ff_clock_now() + (int64_t)(1e9 * late));
-        ff__server_ur_send(f, i, rist, late);
+        if (d->ur.here)
+            ff__server_ur_send(f, i, rist, late);
+        else
+            ff__server_ros2_send(f, i, late);
         return;
     }
     ff_rsi_from_pose(rist, rob.rist);
     ff_arm_to_kuka(&d->joints, rob.aipos, &rob.eipos[0]);
-    double carriage;
-    ff_rsi_from_pose(d->first_rist, rob.rsol); /* set points do not follow the corrections */
-    ff_arm_to_kuka(&d->first, rob.aspos, &carriage);
     rob.limit[0] = body->cartesian ? d->usual.poscorr_rotation_deg : d->usual.axiscorr_upper[0];
     const bool rides = !body->cartesian && d->usual.external_linear[0];
     rob.limit[1] = rides ? d->usual.axiscorr_upper[6] : d->usual.poscorr_upper_mm[0];
     if (!isnan(size = ff__server_acts(f, FF_FAULT_IPOC_JUMP, i))) {
         if (size > 0.0)
-            ff__server_restart(f, i);
+            ff__server_restart(f, i, false);
         d->state.ipoc += 400;
         d->jumped = true;
     }
     put_signals(f, i, &rob);
+    double rail;
+    ff_rsi_from_pose(d->first_rist, rob.rsol);
+    ff_arm_to_kuka(&d->first, rob.aspos, &rail);
     rob.arrival_ns = (uint64_t)llround(1e9 * (d->tick + late));
     for (int n = 0; i == 0 && n < f->plan.bodies && n < FF_RSI_RECORDS; n++)
         rob.record_ns[n] = (uint64_t)llround(1e9 * f->device[n].record_at);
@@ -195,7 +203,9 @@ bool ff__server_take_answers(ff_server *f) {
         int64_t stamp;
         if (d->ur.here)
             ff__server_ur_serve(f, i);
-        for (int n = 0; n < 16 && !d->ur.here; n++) {
+        if (d->ros.here)
+            ff__server_ros2_serve(f, i);
+        for (int n = 0; n < 16 && !d->ur.here && !d->ros.here; n++) {
             const long size = ff_socket_receive(d->rsi, text, sizeof text, &from, &stamp);
             if (size == 0)
                 break;
@@ -275,7 +285,7 @@ static void move_to(ff_server *f, int i, ff_pose T) {
 }
 
 void ff__server_rearm(ff_server_device *d) {
-    if (d->ur.here) { /* its clock runs on, and its program */
+    if (d->ur.here || d->ros.here) { /* its clock runs on, and its program */
         d->state.open = d->state.answered = false;
         return;
     }
@@ -283,10 +293,16 @@ void ff__server_rearm(ff_server_device *d) {
     ff_rsi_controller_reset(&d->config, &d->state);
 }
 
-/* RSI_ON again in the middle of the run: the corrections begin at zero where the robot comes to stand. */
-void ff__server_restart(ff_server *f, int i) {
+/* RSI_ON again in the middle of the run: the corrections begin at zero where the robot comes to stand.
+ * counted: its first telegrams were lost, and it has counted each of them as late. */
+void ff__server_restart(ff_server *f, int i, bool counted) {
     ff_server_device *d = &f->device[i];
+    const uint64_t late = d->state.info.late, ipoc = d->state.ipoc;
     ff__server_rearm(d);
+    if (counted) {
+        d->state.info.late = late;
+        d->state.ipoc = ipoc;
+    }
     const ff_plan_body *body = &f->plan.body[i];
     d->restarted = true;
     d->first = d->joints;
@@ -296,8 +312,8 @@ void ff__server_restart(ff_server *f, int i) {
 
 void ff__server_finish(ff_server *f, int i) {
     ff_server_device *d = &f->device[i];
-    if (d->ur.here) {
-        const ff_arm_joints joints = ff__server_ur_finish(f, i);
+    if (d->ur.here || d->ros.here) {
+        const ff_arm_joints joints = d->ur.here ? ff__server_ur_finish(f, i) : ff__server_ros2_finish(f, i);
         ff_pose at = ff_arm_forward(&f->plan.body[i].arm, &joints);
         at.q = ff_quat_unit(at.q);
         move_to(f, i, at);

@@ -52,7 +52,7 @@ static size_t record_udp(ff_server *f, int i, ff_wrench wrench, bool broken, uin
 void ff__server_serve_requests(ff_server *f) {
     for (int i = 0; i < f->plan.bodies; i++) {
         ff_server_device *d = &f->device[i];
-        if (d->ur.feels)
+        if (d->ur.feels || d->ros.feels)
             continue;
         if (d->udp.here) {
             serve_udp(d);
@@ -123,9 +123,11 @@ static void send_record(ff_server *f, int i, ff_wrench wrench, double tick, bool
     }
     if (!isnan(ff__server_always(f, FF_FAULT_FT_DEAF, i)))
         wrench = ff_wrench_zero();
-    if (d->ur.feels) { /* sent with the cycle's telegram */
+    if (d->ur.feels || d->ros.feels) { /* the first is sent with the cycle's telegram */
         if (isnan(ff__server_acts(f, FF_FAULT_FT_STUCK, i)))
             d->ur.wrench = wrench;
+        if (d->ros.feels && !d->ur.mute)
+            ff__server_ros2_sense(f, i, &d->ur.wrench, tick);
         d->record_at = tick;
         f->result->records++;
         return;

@@ -180,6 +180,7 @@ static ff_outcome open_outputs(ff_session *session, const ff_session_options *op
             const ff_outcome outcome = unopened(status, o->mcap_path, notes);
             if (o->has_csv)
                 ff_csv_close(&o->csv, false);
+            o->has_csv = false;
             return outcome;
         }
         o->has_mcap = true;
@@ -190,12 +191,14 @@ static ff_outcome open_outputs(ff_session *session, const ff_session_options *op
 
 static ff_outcome close_outputs(outputs *o, ff_notes *notes) {
     ff_outcome outcome = FF_DONE;
+    const bool has_csv = o->has_csv;
     const ff_status mcap = o->has_mcap ? ff_log_close(&o->mcap) : FF_OK;
+    o->has_csv = o->has_mcap = false;
     if (mcap < 0)
         outcome = ff_notes_error(notes, FF_FAILED,
                                  "%s: cannot be written (%s); what was flushed before can be read",
                                  o->mcap_path, reason(mcap));
-    if (o->has_csv && ff_csv_close(&o->csv, true) < 0)
+    if (has_csv && ff_csv_close(&o->csv, true) < 0)
         outcome =
             ff_notes_error(notes, FF_FAILED, "%s: cannot be written (%s); the rows before are in log.cut.csv",
                            o->csv_path, strerror(errno));
@@ -260,9 +263,12 @@ ff_outcome ff_session_prepare(const ff_scenario *scenario, ff_notes *notes) {
                               : prepare(scenario, &run, notes);
 }
 
+/* A run that is left before its end keeps the rows of its logs. */
 static void leave_course(ff_session *session) {
+    ff_notes notes = {.error = ""};
     if (!session->course)
         return;
+    close_outputs(&session->course->outputs, &notes);
     ff_running_close(session->course->running);
     free(session->course);
     session->course = NULL;

@@ -16,6 +16,8 @@ static size_t size_of(ff_setting_type type) {
     case FF_SETTING_VECTOR:
         return sizeof(ff_vec3);
     case FF_SETTING_GROUP:
+    case FF_SETTING_TOPIC:
+    case FF_SETTING_NAMES:
         break;
     }
     return 0;
@@ -99,6 +101,8 @@ static bool inside(const ff_setting *s, double value) {
         return value >= 0.0 && value < (double)choices(s) && value == floor(value);
     case FF_SETTING_VECTOR:
     case FF_SETTING_GROUP:
+    case FF_SETTING_TOPIC:
+    case FF_SETTING_NAMES:
         break;
     }
     return false;
@@ -284,6 +288,8 @@ double ff_setting_value(const ff_setting *s, const ff_settings *settings) {
         return (double)index;
     case FF_SETTING_VECTOR:
     case FF_SETTING_GROUP:
+    case FF_SETTING_TOPIC:
+    case FF_SETTING_NAMES:
         break;
     }
     return FF_NAN;

@@ -26,7 +26,7 @@ static const char help[] =
     "       freefloat rt --selftest\n"
     "       freefloat rt --commission [--out DIR]\n\n"
     "Closes the loop on the devices that the scenario names, in wall-clock time: a KUKA (RSI) or UR (RTDE) "
-    "controller and "
+    "controller or a ROS 2 driver and "
     "an "
     "ATI\nsensor (RDT) for each satellite. Without such devices in the scenario it talks to freefloat "
     "facility on "
@@ -493,6 +493,35 @@ static void stay(desk *d, const ff_run_folder *folder) {
     }
 }
 
+/* A domain is on one interface: --ros on another one than the driver would show the node where the operator
+ * did not say. */
+static bool ros_apart(const desk *d, const ff_scenario *scenario, const ff_addresses *address) {
+    for (int i = 0; d->doors.ros && i < scenario->satellites; i++) {
+        const ff_robot_config *robot = &scenario->satellite[i].robot;
+        const ff_sensor_config *sensor = &scenario->satellite[i].sensor;
+        const struct {
+            bool here;
+            const char *address;
+            unsigned domain;
+        } one[] = {
+            {address->body[i].robot->topics != NULL, robot->address, (unsigned)robot->device.domain},
+            {address->body[i].sensor->topics != NULL, sensor->address, (unsigned)sensor->device.domain}};
+        const char *colon = strrchr(d->doors.ros, ':');
+        for (int n = 0; n < 2 && colon; n++) {
+            const size_t length = (size_t)(colon - d->doors.ros);
+            if (one[n].here && strtoul(colon + 1, NULL, 10) == one[n].domain &&
+                (strlen(one[n].address) != length || strncmp(one[n].address, d->doors.ros, length) != 0)) {
+                ff_cli_error(
+                    "--ros: domain %u is on %s by the scenario's driver, and on %.*s here, allowed: the "
+                    "same, or another domain",
+                    one[n].domain, one[n].address, (int)length, d->doors.ros);
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static int close_loop(desk *d, const char *file, const ff_scenario_options *load, ff_session_options *options,
                       const ff_show_ask *ask) {
     int status;
@@ -508,6 +537,8 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
         ff_cli_error("%s: %s", file, message);
         status = FF_EXIT_USAGE;
     }
+    if (status == FF_EXIT_DONE && ros_apart(d, &session->scenario, &address))
+        status = FF_EXIT_USAGE;
     if (status == FF_EXIT_DONE && !address.virtual && (d->arm || !isatty(STDIN_FILENO))) {
         ff_cli_error("%s: a device is not virtual: the operator arms at the local console, after the check, "
                      "without --arm",

@@ -216,7 +216,8 @@ EXPORT(run) int ff_play_run(const char *text, const char *method, char *sets, co
     if (!s->emulates) {
         if (!open_table(columns))
             return ff_notes_error(&notes, FF_FAILED, "no memory");
-        options.extra = (ff_sink){.self = &rows, .row = take_row};
+        options.extra =
+            (ff_sink){.self = &rows, .axes = is_asked(columns, "client.robot.axis.1.angle"), .row = take_row};
     }
     outcome = ff_session_execute(&session, &options, &notes);
     geometry = s->emulates ? NULL : ff_report_geometry(s, false);

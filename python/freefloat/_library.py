@@ -4,8 +4,10 @@ from __future__ import annotations
 import os
 from typing import Any, Optional
 
+import numpy as np
+
 from . import errors
-from ._host import ffi
+from ._host import ffi as ffi
 
 ABI = 1  #: of freefloat_host.h that this package was made for
 NAME = "libfreefloat-host.so.1"
@@ -51,7 +53,15 @@ _PLAIN = {ARGUMENT: errors.ArgumentError, METHOD: errors.MethodError, FILES: err
 
 def text(pointer: Any) -> str:
     """A C string; "" for NULL."""
-    return ffi.string(pointer).decode("utf-8", "replace") if pointer else ""
+    return str(ffi.string(pointer), "utf-8", "replace") if pointer else ""
+
+
+def view(pointer: Any, count: int, owner: Any = None) -> Any:
+    """`count` doubles of the library's memory as an array without a copy, which cannot be written; it keeps `owner` alive."""
+    if not count:
+        return np.empty(0)
+    kept = ffi.gc(ffi.cast("double *", pointer), lambda _p, _owner=owner: None)
+    return np.frombuffer(memoryview(ffi.buffer(kept, 8 * count)).toreadonly(), dtype=np.float64)
 
 
 def new_error() -> Any:

@@ -6,17 +6,20 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping as _Mapping
-from typing import Any, Callable, Iterator, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Optional, Union
 
-import numpy as np
-
-from . import _library
+from . import _arguments, _library
+from ._arguments import Floats, PathLike
 from ._library import ffi, lib, text
-from .errors import RunError
-from .run import PathLike, _plain
+from .errors import ArgumentError, RunError
+
+if TYPE_CHECKING:
+    _Arrays = Mapping[str, Floats]
+else:
+    _Arrays = _Mapping
 
 
-class Campaign(_Mapping):
+class Campaign(_Arrays):
     """The table of a campaign: `campaign["satellites.client.robot.delay"]` is (samples,), a metric is
     (samples, methods). `methods`, `varied`, `metrics`, `units`, `summary`; NaN where a run has no value."""
 
@@ -25,23 +28,23 @@ class Campaign(_Mapping):
         info = ffi.new("ffh_campaign_info *")
         lib.ffh_campaign_describe(campaign, info)
         self.name, self.folder = text(info.name), text(info.folder)
-        self.summary: dict = json.loads(text(info.summary)) if info.summary else {}
+        self.summary: dict[str, Any] = json.loads(text(info.summary)) if info.summary else {}
         self.samples = int(info.samples)
         self.methods = [text(lib.ffh_campaign_method(campaign, m)) for m in range(info.methods)]
         self.units: dict[str, str] = {}
-        self._columns: dict[str, np.ndarray] = {}
+        self._columns: dict[str, Floats] = {}
         name, unit = ffi.new("char **"), ffi.new("char **")
         for c in range(info.varied + info.metrics):
             values = lib.ffh_campaign_column(campaign, c, name, unit)
             shape = (self.samples,) if c < info.varied else (self.samples, info.methods)
-            kept = ffi.gc(ffi.cast("double *", values), lambda _p, h=campaign: None)
-            view = np.frombuffer(ffi.buffer(kept, 8 * int(np.prod(shape))), dtype=np.float64).reshape(shape)
-            view.flags.writeable = False
-            self._columns[text(name[0])] = view
+            count = self.samples * (1 if c < info.varied else info.methods)
+            self._columns[text(name[0])] = _library.view(values, count, campaign).reshape(shape)
             self.units[text(name[0])] = text(unit[0])
         self.varied, self.metrics = list(self._columns)[:info.varied], list(self._columns)[info.varied:]
 
-    def __getitem__(self, name: str) -> np.ndarray:
+    def __getitem__(self, name: str) -> Floats:
+        if name not in self._columns:
+            raise KeyError(f"no column {name!r}, allowed: {', '.join(self._columns)}")
         return self._columns[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -50,8 +53,11 @@ class Campaign(_Mapping):
     def __len__(self) -> int:
         return len(self._columns)
 
-    def of(self, metric: str, method: str) -> np.ndarray:
+    def of(self, metric: str, method: str) -> Floats:
         """A metric under one method, (samples,)."""
+        if method not in self.methods or metric not in self.metrics:
+            raise ArgumentError(f"no metric {metric!r} under {method!r}, allowed: {', '.join(self.metrics)} under "
+                                f"{', '.join(self.methods)}")
         return self[metric][:, self.methods.index(method)]
 
     def __repr__(self) -> str:
@@ -71,6 +77,7 @@ def campaign(file: Union[PathLike, Mapping[str, Any]], out: Optional[PathLike] =
 
     Ctrl-C stops it, too; with a folder what is done is kept there, and the same call continues.
     """
+    _arguments.function("progress", progress)
     scratch = tempfile.mkdtemp(prefix="freefloat-")
     interrupted: list[BaseException] = []
 
@@ -82,21 +89,27 @@ def campaign(file: Union[PathLike, Mapping[str, Any]], out: Optional[PathLike] =
             return 0
     try:
         if isinstance(file, Mapping):
-            text_ = _plain(dict(file))
+            text_ = _arguments.plain(file)
             for key in ("base", "scenario"):
                 if key in text_:
-                    text_[key] = os.path.abspath(text_[key])
+                    text_[key] = os.path.abspath(_arguments.path(key, text_[key]))
             path = os.path.join(scratch, "campaign.yaml")
+            try:
+                written = json.dumps(text_, allow_nan=False)
+            except (TypeError, ValueError) as wrong:
+                raise ArgumentError(f"campaign: {wrong}") from None
             with open(path, "w", encoding="utf-8") as f:
-                json.dump(text_, f)
+                f.write(written)
         else:
-            path = os.fspath(file)
+            path = _arguments.path("campaign", file)
         o = ffi.new("ffh_campaign_options *")
-        folder = ffi.new("char[]", os.fspath(out if out is not None else os.path.join(scratch, "out")).encode())
+        folder = ffi.new("char[]", os.fsencode(os.path.join(scratch, "out") if out is None
+                                               else _arguments.path("out", out)))
         call = ffi.callback("int(void *, double)", report, error=0)
-        o.out, o.threads, o.force, o.progress = folder, int(threads), bool(force), call
+        o.out, o.force, o.progress = folder, bool(force), call
+        o.threads = _arguments.whole("threads", threads, 0, 4096)
         error = _library.new_error()
-        handle = lib.ffh_campaign_run(path.encode(), o, error)
+        handle = lib.ffh_campaign_run(os.fsencode(path), o, error)
         if interrupted:
             raise interrupted[0]
         if not handle:

@@ -10,6 +10,8 @@ from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
+from . import _arguments
+from ._arguments import Floats, PathLike
 from ._library import ffi
 from .errors import ArgumentError, MethodError
 
@@ -18,10 +20,10 @@ BODIES, STATE = 4, 256
 #: depth [m] > 0, rate [m/s] -> normal force [N]
 ContactLaw = Callable[[float, float], float]
 #: t [s], wrench that enters the sensor [N, N m] -> its reading, six numbers
-SensorLaw = Callable[[float, np.ndarray], Sequence[float]]
+SensorLaw = Callable[[float, Floats], Union[Sequence[float], Floats, None]]
 
 
-def _view(pointer: Any, count: int) -> np.ndarray:
+def _view(pointer: Any, count: int) -> Floats:
     return np.frombuffer(ffi.buffer(ffi.cast("double *", pointer), 8 * count), dtype=np.float64)
 
 
@@ -34,6 +36,20 @@ class MethodBody:
     `out_torque`, the wrench that the satellite shall feel (preset: the measured one), `set_contact(bool)`.
     """
 
+    position: Floats
+    attitude: Floats
+    velocity: Floats
+    angular_velocity: Floats
+    force: Floats
+    torque: Floats
+    robot_position: Floats
+    robot_attitude: Floats
+    robot_velocity: Floats
+    robot_angular_velocity: Floats
+    load_force: Floats
+    load_torque: Floats
+    out_force: Floats
+    out_torque: Floats
     __slots__ = ("_in", "_out", "position", "attitude", "velocity", "angular_velocity", "force", "torque",
                  "robot_position", "robot_attitude", "robot_velocity", "robot_angular_velocity", "load_force",
                  "load_torque", "out_force", "out_torque")
@@ -44,9 +60,20 @@ class MethodBody:
             setattr(self, name, _view(getattr(body, name), len(getattr(body, name))))
         self.out_force, self.out_torque = _view(answer.force, 3), _view(answer.torque, 3)
 
-    mass = property(lambda self: self._in.mass, doc="[kg]")
-    in_contact = property(lambda self: self._in.in_contact != 0.0, doc="as stage 2 detects it")
-    valid = property(lambda self: self._in.valid != 0.0, doc="False: the wrench repeats the last good one")
+    @property
+    def mass(self) -> float:
+        """[kg]"""
+        return float(self._in.mass)
+
+    @property
+    def in_contact(self) -> bool:
+        """As stage 2 detects it."""
+        return bool(self._in.in_contact != 0.0)
+
+    @property
+    def valid(self) -> bool:
+        """False: the wrench repeats the last good one."""
+        return bool(self._in.valid != 0.0)
 
     def set_contact(self, touching: bool) -> None:
         """What the log's `in_contact` says, unless it shall be as detected."""
@@ -70,12 +97,24 @@ class MethodCycle:
                           for i in range(BODIES))
         self._bodies: tuple[MethodBody, ...] = ()
 
-    k = property(lambda self: int(self._io.k))
-    t = property(lambda self: self._io.t)
-    cycle = property(lambda self: self._io.cycle)
+    @property
+    def k(self) -> int:
+        """Of this cycle, from 0."""
+        return int(self._io.k)
+
+    @property
+    def t(self) -> float:
+        """[s]"""
+        return float(self._io.t)
+
+    @property
+    def cycle(self) -> float:
+        """[s]"""
+        return float(self._io.cycle)
 
     @property
     def bodies(self) -> tuple[MethodBody, ...]:
+        """The satellites, in the order of the scenario."""
         if not self._bodies:
             self._bodies = self._all[:int(self._io.bodies)]
         return self._bodies
@@ -92,6 +131,13 @@ class OnBoard:
     `force`, `torque` of the thrusters, `joint_torque`; `phase(int)`, `monitor(storage, dissipation)`. See docs/obsw.md.
     """
 
+    client_position: Floats
+    client_attitude: Floats
+    client_velocity: Floats
+    client_angular_velocity: Floats
+    attitude: Floats
+    angular_velocity: Floats
+
     def __init__(self, i: Any, o: Any, joints: int):
         self._in, self._out = i, o
         for name in ("client_position", "client_attitude", "client_velocity", "client_angular_velocity", "attitude",
@@ -101,9 +147,20 @@ class OnBoard:
         self.force, self.torque = _view(o.force, 3), _view(o.torque, 3)
         self.joint_torque = _view(o.joint_torque, joints)
 
-    sequence = property(lambda self: int(self._in.sequence))
-    t = property(lambda self: self._in.t)
-    camera_t = property(lambda self: self._in.camera_t)
+    @property
+    def sequence(self) -> int:
+        """0 at the beginning."""
+        return int(self._in.sequence)
+
+    @property
+    def t(self) -> float:
+        """[s]"""
+        return float(self._in.t)
+
+    @property
+    def camera_t(self) -> float:
+        """[s] of the camera's picture."""
+        return float(self._in.camera_t)
 
     def phase(self, number: int) -> None:
         """For the log."""
@@ -112,6 +169,9 @@ class OnBoard:
     def monitor(self, storage: float, dissipation: float) -> None:
         """W_a and delta of destefano2021 (24), for the log."""
         self._out.storage, self._out.dissipation = storage, dissipation
+
+
+OnBoardSoftware = Callable[[OnBoard], Any]
 
 
 def _address(path: str, symbol: str) -> int:
@@ -170,7 +230,7 @@ class Parts:
         self.any = True
         self.struct.method_name, self.struct.method, self.struct.method_io = label, made, io
 
-    def obsw(self, function: Callable[[OnBoard], Any], joints: int) -> None:
+    def obsw(self, function: OnBoardSoftware, joints: int) -> None:
         seen: dict[int, OnBoard] = {}
 
         def step(_user: Any, i: Any, o: Any) -> int:
@@ -181,13 +241,13 @@ class Parts:
             return 1 if function(board) is False else 0
         self.struct.obsw = self._callback("ffh_obsw_step *", step, -1)
 
-    def contacts(self, laws: Mapping[str, Union[ContactLaw, str]]) -> None:
+    def contacts(self, laws: Mapping[str, Union[ContactLaw, PathLike]]) -> None:
         def one(law: ContactLaw) -> Any:
             return self._callback("ffh_contact_law *", lambda _user, d, rate: float(law(d, rate)), float("nan"))
         self._table("contact", "ffh_contact_law *", "contact_law", laws, one)
         self.struct.contacts = len(laws)
 
-    def sensors(self, laws: Mapping[str, Union[SensorLaw, str]]) -> None:
+    def sensors(self, laws: Mapping[str, Union[SensorLaw, PathLike]]) -> None:
         def one(law: SensorLaw) -> Any:
             def read(_user: Any, t: float, f: Any) -> int:
                 reading = _view(f, 6)
@@ -202,11 +262,11 @@ class Parts:
         self.struct.sensors = len(laws)
 
     def _table(self, what: str, kind: str, symbol: str, laws: Mapping[str, Any], one: Callable[[Any], Any]) -> None:
-        names = [ffi.new("char[]", name.encode()) for name in laws]
+        names = [ffi.new("char[]", _arguments.text(what + "s", name)) for name in laws]
         functions = []
         for name, law in laws.items():
-            if isinstance(law, (str, os.PathLike)):
-                functions.append(ffi.cast(kind, _address(os.fspath(law), symbol)))
+            if isinstance(law, (str, bytes, os.PathLike)):
+                functions.append(ffi.cast(kind, _address(_arguments.path(f"{what} '{name}'", law), symbol)))
             elif callable(law):
                 functions.append(one(law))
             else:

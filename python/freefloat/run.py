@@ -4,44 +4,59 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 import tempfile
 import warnings as _warnings
 from collections.abc import Mapping as _Mapping
-from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
-from . import _library
+from . import _arguments, _library
+from ._arguments import Floats, PathLike
 from ._library import ffi, lib, text
-from .errors import ArgumentError, CallbackError, RunError
-from .parts import Method, Parts
+from .errors import ArgumentError, CallbackError, FilesError, MethodError, RunError
+from .parts import ContactLaw, Method, OnBoardSoftware, Parts, SensorLaw
 
-PathLike = Union[str, "os.PathLike[str]"]
+if TYPE_CHECKING:
+    _Arrays = Mapping[str, Floats]
+    _Runs = Mapping[str, "Run"]
+else:
+    _Arrays = _Runs = _Mapping
 
-
-def _plain(value: Any) -> Any:
-    """A value of `set` as JSON can write it."""
-    if isinstance(value, np.ndarray):
-        return value.tolist()
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, Mapping):
-        return {str(k): _plain(v) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(v) for v in value]
-    return value
+#: what a contact has in summary.json, and `Run.contacts` where there is none
+CONTACT = ("satellite", "name", "start_s", "end_s", "duration_s", "speed_before_mps", "speed_after_mps",
+           "velocity_before_mps", "velocity_after_mps", "angular_velocity_after_radps", "peak_force_N",
+           "peak_robot_force_N", "impulse_Ns", "restitution")
 
 
 def _override(path: str, value: Any) -> str:
     """PATH=VALUE as --set takes it; a text is YAML as it stands."""
-    value = _plain(value)
+    value = _arguments.plain(value)
     try:
         return f"{path}={value if isinstance(value, str) else json.dumps(value, allow_nan=False)}"
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"set: {path} is {value!r}: {error}") from None
 
 
-class Columns(_Mapping):
+def _table(rows: list[dict[str, Any]], columns: Sequence[str] = ()) -> Any:
+    """A pandas.DataFrame where pandas is installed, else the list; `columns`: those of an empty one."""
+    try:
+        import pandas
+    except ImportError:
+        return rows
+    return pandas.DataFrame(rows) if rows else pandas.DataFrame(columns=list(columns))
+
+
+def _outside() -> int:
+    """How far up the caller's own line is, for a warning."""
+    level, frame = 1, sys._getframe(1)
+    while frame.f_back is not None and str(frame.f_globals.get("__name__")).startswith(__name__.split(".")[0] + "."):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+class Columns(_Arrays):
     """The columns of log.csv by name, without the unit: `columns["client.velocity.z"]` is a numpy array that looks into
     the run's own memory, without a copy, and cannot be written. `units` has the units."""
 
@@ -56,34 +71,35 @@ class Columns(_Mapping):
             name = text(column.name)
             self._index[name] = i
             self.units[name] = text(column.unit)
-            # the view keeps the handle alive, whatever becomes of the run
-            self._pointer.append(ffi.gc(ffi.cast("double *", column.value), lambda _p, h=handle: None)
-                                 if column.value else None)
+            self._pointer.append(column.value)
 
-    def __getitem__(self, name: str) -> np.ndarray:
-        i = self._index.get(name)
-        if i is None and " [" in name:
-            i = self._index.get(name[:name.index(" [")])
+    def _find(self, name: object) -> Optional[int]:
+        """Of a column by its name, with or without its unit."""
+        if not isinstance(name, str):
+            return None
+        return self._index.get(name, self._index.get(name[:name.index(" [")]) if " [" in name else None)
+
+    def __getitem__(self, name: str) -> Floats:
+        i = self._find(name)
         if i is None:
             import difflib
-            near = difflib.get_close_matches(name, self._index, 3)
-            raise KeyError(f"no column '{name}'" + (f"; near: {', '.join(near)}" if near else ""))
-        if self._pointer[i] is None:
+            near = difflib.get_close_matches(str(name), self._index, 3)
+            raise KeyError(f"no column {name!r}" + (f"; near: {', '.join(near)}" if near else ""))
+        if not self._pointer[i]:
             raise KeyError(f"column '{name}' was not recorded (record=)")
-        rows = lib.ffh_rows(self._handle.sim)
-        view = np.frombuffer(ffi.buffer(self._pointer[i], 8 * rows), dtype=np.float64) if rows else np.empty(0)
-        view.flags.writeable = False
-        return view
+        # the view keeps the handle alive, whatever becomes of the run
+        found: Floats = _library.view(self._pointer[i], lib.ffh_rows(self._handle.sim), self._handle)
+        return found
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name, i in self._index.items() if self._pointer[i] is not None)
+        return (name for name, i in self._index.items() if self._pointer[i])
 
     def __len__(self) -> int:
-        return sum(p is not None for p in self._pointer)
+        return sum(bool(p) for p in self._pointer)
 
     def __contains__(self, name: object) -> bool:
-        i = self._index.get(name) if isinstance(name, str) else None
-        return i is not None and self._pointer[i] is not None
+        i = self._find(name)
+        return i is not None and bool(self._pointer[i])
 
     def __repr__(self) -> str:
         return f"<{len(self)} columns of {lib.ffh_rows(self._handle.sim)} rows: {', '.join(list(self)[:4])}, ...>"
@@ -97,53 +113,57 @@ class Columns(_Mapping):
 class _Handle:
     """An open scenario: the C handle and all that it lends."""
 
-    def __init__(self, scenario: PathLike, *, text_: Optional[str] = None, method: Union[str, Method, None] = None,
+    def __init__(self, scenario: PathLike, *, text_: Union[str, bytes, None] = None,
+                 method: Union[PathLike, Method, None] = None,
                  set: Optional[Mapping[str, Any]] = None, seed: Optional[int] = None, out: Optional[PathLike] = None,
                  log: Optional[str] = None, force: bool = False, record: Union[Sequence[str], bool, None] = None,
-                 reference: bool = True, contacts: Optional[Mapping[str, Any]] = None,
-                 sensors: Optional[Mapping[str, Any]] = None, obsw: Any = None,
+                 reference: bool = True, contacts: Optional[Mapping[str, Union[ContactLaw, PathLike]]] = None,
+                 sensors: Optional[Mapping[str, Union[SensorLaw, PathLike]]] = None,
+                 obsw: Union[OnBoardSoftware, PathLike, None] = None,
                  progress: Optional[Callable[[float], Any]] = None, name: Optional[str] = None):
-        self.path = os.fsdecode(scenario)
+        self.path = _arguments.path("scenario", scenario)
         if self.path == "-":
             raise ArgumentError("the standard input cannot be a scenario here: read it and give its text")
         self.parts = Parts()
         self.keep: list[Any] = []
         self.interrupted: Optional[BaseException] = None
-        self.progress = progress
-        sets = [_override(str(k), v) for k, v in (set or {}).items()]
+        self.progress = _arguments.function("progress", progress)
+        sets = [_override(str(k), v) for k, v in _arguments.mapping("set", set).items()]
         if seed is not None:
-            sets.append(f"time.seed={int(seed)}")
+            sets.append(f"time.seed={_arguments.whole('seed', seed, 0, 2**64 - 1)}")
         if callable(method):
-            self.parts.method(method, name or getattr(method, "__name__", "own").strip("<>").replace(".", "-"))
+            self.parts.method(method, name or name_of(method))
             method = None
-        elif method is not None and not isinstance(method, (str, os.PathLike)):
+        elif method is not None and not isinstance(method, (str, bytes, os.PathLike)):
             raise ArgumentError(f"method is {method!r}, allowed: a name, the path of a library or a function")
         if contacts:
-            self.parts.contacts(contacts)
+            self.parts.contacts(_arguments.mapping("contacts", contacts))
         if sensors:
-            self.parts.sensors(sensors)
+            self.parts.sensors(_arguments.mapping("sensors", sensors))
         if obsw is not None:
             sets += self._software(text_, obsw)
         o = ffi.new("ffh_options *")
         if text_ is not None:
-            data = text_.encode()
+            data = bytes(text_) if isinstance(text_, (bytes, bytearray)) else _arguments.text("text", text_)
             o.text, o.length = self._hold(ffi.from_buffer(data)), len(data)
         if method is not None:
-            o.method = self._text(os.fspath(method))
-        o.set, o.sets = self._list(sets), len(sets)
+            o.method = self._text("method", os.fsdecode(method))
+        o.set, o.sets = self._list("set", sets), len(sets)
         if record is not None and record is not True:
-            names = list(record) if record else []
-            o.record, o.records = self._list(names), len(names)
+            patterns = [record] if isinstance(record, str) else list(record) if record else []
+            if patterns:
+                patterns.append("t")  # beside whatever is kept
+            o.record, o.records = self._list("record", patterns), len(patterns)
         o.unjudged, o.force = not reference, bool(force)
         if out is not None:
-            o.out = self._text(os.fspath(out))
+            o.out = self._text("out", _arguments.path("out", out))
         if log is not None:
-            o.log = self._text(log)
+            o.log = self._text("log", log)
         if self.parts.any:
             o.parts = self.parts.struct
         o.progress = self._hold(ffi.callback("int(void *, double)", self._report, error=0))
         error = _library.new_error()
-        sim = lib.ffh_open(self.path.encode(), o, error)
+        sim = lib.ffh_open(os.fsencode(self.path), o, error)
         if not sim:
             raise _library.exception(error)
         self.sim = ffi.gc(sim, lib.ffh_close)
@@ -159,13 +179,13 @@ class _Handle:
         self.keep.append(value)
         return value
 
-    def _text(self, value: str) -> Any:
-        return self._hold(ffi.new("char[]", value.encode()))
+    def _text(self, what: str, value: Any) -> Any:
+        return self._hold(ffi.new("char[]", _arguments.text(what, value)))
 
-    def _list(self, values: Sequence[str]) -> Any:
-        return self._hold(ffi.new("char *[]", [self._text(v) for v in values] + [ffi.NULL]))
+    def _list(self, what: str, values: Sequence[str]) -> Any:
+        return self._hold(ffi.new("char *[]", [self._text(what, v) for v in values] + [ffi.NULL]))
 
-    def _software(self, text_: Optional[str], obsw: Any) -> list[str]:
+    def _software(self, text_: Union[str, bytes, None], obsw: Union[OnBoardSoftware, PathLike]) -> list[str]:
         """On-board software: a function, or the path of a library for the satellite that has an arm."""
         bare = _Handle(self.path, text_=text_, record=[], method="direct")
         if not bare.joints:
@@ -174,7 +194,7 @@ class _Handle:
             self.parts.obsw(obsw, bare.joints)
             return []
         servicer = next((b for b in bare.bodies if f"{b}.joint.1.angle" in Columns(bare)._index), bare.bodies[0])
-        return [f"satellites.{servicer}.obsw=" + json.dumps({"kind": "shared", "library": os.fspath(obsw)})]
+        return [f"satellites.{servicer}.obsw=" + json.dumps({"kind": "shared", "library": _arguments.path("obsw", obsw)})]
 
     def _report(self, _user: Any, part: float) -> int:
         """Called while a run is under way: the place where Ctrl-C is seen."""
@@ -189,7 +209,7 @@ class _Handle:
     def conclude(self, kind: int, error: Any, run: Optional["Run"]) -> None:
         """Raises what a finished call has to say; warnings are Python's."""
         for line in self.warnings + text(error.warning).splitlines():
-            _warnings.warn(line, RuntimeWarning, stacklevel=4)
+            _warnings.warn(line, RuntimeWarning, stacklevel=_outside())
         self.warnings = []
         if self.interrupted is not None:
             interrupted, self.interrupted = self.interrupted, None
@@ -214,13 +234,36 @@ class Run:
     def __init__(self, handle: _Handle):
         self._handle = handle
         self._columns: Optional[Columns] = None
-        self._summary: Optional[dict] = None
+        self._summary: Optional[dict[str, Any]] = None
 
-    scenario = property(lambda self: self._handle.scenario, doc="name of the scenario")
-    method = property(lambda self: self._handle.method, doc="name of the method")
-    label = property(lambda self: self._handle.label, doc="the method with settings of its own")
-    cycle = property(lambda self: self._handle.cycle, doc="[s]")
-    bodies = property(lambda self: list(self._handle.bodies), doc="names of the satellites")
+    @property
+    def scenario(self) -> str:
+        """Name of the scenario."""
+        return self._handle.scenario
+
+    @property
+    def method(self) -> str:
+        """Name of the method."""
+        return self._handle.method
+
+    @property
+    def label(self) -> str:
+        """The method with settings of its own."""
+        return self._handle.label
+
+    @property
+    def cycle(self) -> float:
+        """[s]"""
+        return self._handle.cycle
+
+    @property
+    def bodies(self) -> list[str]:
+        """Names of the satellites."""
+        return list(self._handle.bodies)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Run holds memory of its library and cannot be copied or sent to another process: send its summary and "
+                        "copies of its columns, or give out= and send its folder")
 
     @property
     def folder(self) -> Optional[str]:
@@ -235,7 +278,7 @@ class Run:
         return self._columns
 
     @property
-    def t(self) -> np.ndarray:
+    def t(self) -> Floats:
         """[s] of the rows."""
         return self.columns["t" if "t" in self.columns else "t_s"]
 
@@ -245,7 +288,7 @@ class Run:
         return text(lib.ffh_summary(self._handle.sim))
 
     @property
-    def summary(self) -> dict:
+    def summary(self) -> dict[str, Any]:
         """summary.json; null is None."""
         if self._summary is None:
             self._summary = json.loads(self.summary_text) if self.summary_text else {}
@@ -254,7 +297,7 @@ class Run:
     @property
     def verdict(self) -> str:
         """"pass" or "fail"."""
-        return self.summary.get("verdict", "")
+        return str(self.summary.get("verdict", ""))
 
     @property
     def contacts(self) -> Any:
@@ -262,11 +305,7 @@ class Run:
         dicts."""
         rows = [{"satellite": name, **contact} for name, satellite in self.summary.get("satellites", {}).items()
                 for contact in satellite.get("contacts", [])]
-        try:
-            import pandas
-        except ImportError:
-            return rows
-        return pandas.DataFrame(rows)
+        return _table(rows, CONTACT)
 
     def plot(self, columns: Union[str, Sequence[str], None] = None, axes: Any = None) -> Any:
         """Draws columns over time with matplotlib, those of one unit in one picture; without names each satellite's
@@ -277,14 +316,18 @@ class Run:
                        for what in ("velocity", "ideal.velocity", "force_measured") for axis in "xyz"]
             columns = [c for c in columns if c in self.columns]
         names = [columns] if isinstance(columns, str) else list(columns)
+        if not names:
+            raise ArgumentError("plot: there is no column to draw (record=)")
         units: dict[str, list[str]] = {}
         for name in names:
             self.columns[name]
-            units.setdefault(self.columns.units.get(name, ""), []).append(name)
+            units.setdefault(self.columns.units.get(name.split(" [")[0], ""), []).append(name)
         if axes is None:
             _, axes = pyplot.subplots(len(units), 1, sharex=True, squeeze=False, figsize=(8, 2.4 * len(units) + 0.6))
             axes = axes[:, 0]
         axes = np.atleast_1d(axes)
+        if len(axes) < len(units):
+            raise ArgumentError(f"plot: {len(axes)} axes for columns of {len(units)} units, allowed: one for each")
         for ax, (unit, group) in zip(axes, units.items()):
             for name in group:
                 ax.plot(self.t, self.columns[name], "--" if ".ideal." in name else "-", label=name, linewidth=1)
@@ -305,35 +348,40 @@ class Run:
         return f"<Run {self.scenario}, {self.label}: {self.verdict or 'no verdict'}, {lib.ffh_rows(self._handle.sim)} rows>"
 
 
+def _make_report(runs: Sequence[Run], folder: str) -> str:
+    error = _library.new_error()
+    sims = ffi.new("ffh_sim *[]", [r._handle.sim for r in runs])
+    _library.check(lib.ffh_report(sims, len(runs), os.fsencode(folder), error), error)
+    return os.path.join(folder, "report.html")
+
+
 def _write_report(runs: Sequence[Run], path: PathLike) -> str:
-    path = os.fspath(path)
-    folder = tempfile.mkdtemp(prefix="freefloat-")
-    try:
-        error = _library.new_error()
-        sims = ffi.new("ffh_sim *[]", [r._handle.sim for r in runs])
-        _library.check(lib.ffh_report(sims, len(runs), folder.encode(), error), error)
-        shutil.move(os.path.join(folder, "report.html"), path)
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    return path
+    where = _arguments.path("path", path)
+    if os.path.isdir(where):
+        return _make_report(runs, where)
+    with tempfile.TemporaryDirectory(prefix="freefloat-") as folder:
+        made = _make_report(runs, folder)
+        try:
+            shutil.move(made, where)
+        except OSError as error:
+            raise FilesError(f"{where}: cannot be written ({error.strerror})") from None
+    return where
 
 
 def _show_report(runs: Sequence[Run]) -> str:
     import html
-    folder = tempfile.mkdtemp(prefix="freefloat-")
-    try:
-        with open(_write_report(runs, os.path.join(folder, "page.html")), encoding="utf-8") as file:
+    with tempfile.TemporaryDirectory(prefix="freefloat-") as folder:
+        with open(_make_report(runs, folder), encoding="utf-8") as file:
             page = file.read()
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
     return f'<iframe style="width: 100%; height: 800px; border: 0" srcdoc="{html.escape(page, quote=True)}"></iframe>'
 
 
-def run(scenario: PathLike, method: Union[str, Method, None] = None, set: Optional[Mapping[str, Any]] = None,
-        seed: Optional[int] = None, out: Optional[PathLike] = None, *, text: Optional[str] = None,
+def run(scenario: PathLike, method: Union[PathLike, Method, None] = None, set: Optional[Mapping[str, Any]] = None,
+        seed: Optional[int] = None, out: Optional[PathLike] = None, *, text: Union[str, bytes, None] = None,
         log: Optional[str] = None, force: bool = False, record: Union[Sequence[str], bool, None] = None,
-        reference: bool = True, contacts: Optional[Mapping[str, Any]] = None,
-        sensors: Optional[Mapping[str, Any]] = None, obsw: Any = None,
+        reference: bool = True, contacts: Optional[Mapping[str, Union[ContactLaw, PathLike]]] = None,
+        sensors: Optional[Mapping[str, Union[SensorLaw, PathLike]]] = None,
+        obsw: Union[OnBoardSoftware, PathLike, None] = None,
         progress: Optional[Callable[[float], Any]] = None, name: Optional[str] = None) -> Run:
     """Runs a scenario on the virtual facility in virtual time, as `freefloat run` does, bit for bit.
 
@@ -345,7 +393,7 @@ def run(scenario: PathLike, method: Union[str, Method, None] = None, set: Option
     out        folder for summary.json, report.html and the logs ("": out/NAME); None: no files
     log        csv, mcap, mcap-plain or none, separated by commas, where there is a folder
     force      also into a folder that is something else's
-    record     patterns of the columns to keep (["client.*"]); None: all
+    record     patterns of the columns to keep (["client.*"], and t beside them); None: all; False: none
     reference  False: no ideal reference is solved, nothing is judged against it
     contacts   {name: law(depth, rate) -> force} in place of stiffness and damping; or the path of a library
     sensors    {satellite: sensor(t, wrench) -> reading}; or the path of a library
@@ -366,7 +414,7 @@ def run(scenario: PathLike, method: Union[str, Method, None] = None, set: Option
     return result
 
 
-class Comparison(_Mapping):
+class Comparison(_Runs):
     """Runs of one scenario by the label of their method, in order. In a notebook it shows the report."""
 
     def __init__(self, runs: Mapping[str, Run], refused: Mapping[str, str]):
@@ -390,11 +438,7 @@ class Comparison(_Mapping):
             for body, s in r.summary.get("satellites", {}).items():
                 rows.append({"method": label, "satellite": body, "verdict": r.verdict, "contacts": len(s["contacts"]),
                              **(s.get("error_vs_ideal") or {}), "energy_J": s["final"]["kinetic_energy_J"]})
-        try:
-            import pandas
-        except ImportError:
-            return rows
-        return pandas.DataFrame(rows)
+        return _table(rows)
 
     def report(self, path: PathLike) -> str:
         """Writes the report that compares them to this file."""
@@ -407,26 +451,44 @@ class Comparison(_Mapping):
         return f"<Comparison of {', '.join(f'{k}: {r.verdict}' for k, r in self._runs.items())}>"
 
 
-def compare(scenario: PathLike, methods: Union[str, Sequence[Union[str, Method]]], **options: Any) -> Comparison:
+def name_of(method: Method) -> str:
+    """What a function is called as a method."""
+    return str(getattr(method, "__name__", "own")).strip("<>").replace(".", "-")
+
+
+def compare(scenario: PathLike, methods: Union[str, Sequence[Union[PathLike, Method]]], **options: Any) -> Comparison:
     """The same scenario under several methods, as `freefloat compare`: names, variants ("tdpa:reading=printed"),
     libraries or functions. `options` are those of `run`. A method that cannot run the scenario is left out, and stands
     in `.refused` with its reason."""
-    from .errors import MethodError
-    chosen = methods.split(",") if isinstance(methods, str) else list(methods)
+    try:
+        chosen: list[Union[PathLike, Method]] = []
+        chosen += methods.split(",") if isinstance(methods, str) else methods
+    except TypeError:
+        raise ArgumentError(f"methods is {methods!r}, allowed: names with commas, or a list") from None
     if not chosen:
         raise ArgumentError("compare: no method was given")
+    if options.get("out") is not None:
+        raise ArgumentError("compare: out is one run's folder; report() writes the report of all")
     runs: dict[str, Run] = {}
     refused: dict[str, str] = {}
     for method in chosen:
+        own = dict(options)
+        if callable(method) and "name" not in options:  # two functions of one name are told apart
+            name, count = name_of(method), 1
+            while (name if count == 1 else f"{name}-{count}") in runs:
+                count += 1
+            own["name"] = name if count == 1 else f"{name}-{count}"
         try:
-            r = run(scenario, method, **options)
+            r = run(scenario, method, **own)
         except MethodError as error:
-            refused[str(method)] = str(error)
+            refused[method if isinstance(method, str) else own.get("name", str(method))] = str(error)
             continue
         except RunError as error:
             if error.run is None or isinstance(error, CallbackError):
                 raise
             r = error.run
+        if r.label in runs:
+            raise ArgumentError(f"methods: '{r.label}' is given twice")
         runs[r.label] = r
     if not runs:
         raise MethodError("; ".join(refused.values()))

@@ -1,34 +1,17 @@
 """A run cycle by cycle: read, act, save, restore."""
 from __future__ import annotations
 
-from typing import Any, Optional, Sequence, Union
+import json
+from typing import Any, Callable, Mapping, NoReturn, Optional, Sequence, Union
 
 import numpy as np
 
-from . import _library
+from . import _arguments, _library
+from ._arguments import Floats, Numbers, PathLike
 from ._library import ffi, lib
 from .errors import ArgumentError, StateError
-from .run import Columns, PathLike, Run, _Handle
-
-Numbers = Union[Sequence[float], np.ndarray]
-
-
-def _numbers(what: str, values: Any, count: int) -> np.ndarray:
-    """`count` finite numbers, whatever they came as."""
-    try:
-        array = np.asarray(values)
-        if array.dtype.kind not in "fiu":
-            raise ArgumentError(f"{what}: numbers are needed, not {array.dtype}")
-        array = np.ascontiguousarray(array, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        if isinstance(error, ArgumentError):
-            raise
-        raise ArgumentError(f"{what}: {error}") from None
-    if array.shape != (count,):
-        raise ArgumentError(f"{what} has shape {array.shape}, allowed: ({count},)")
-    if not np.isfinite(array).all():
-        raise ArgumentError(f"{what} is {array.tolist()}, allowed: finite numbers")
-    return array
+from .parts import ContactLaw, Method, OnBoardSoftware, SensorLaw
+from .run import Columns, Run, _Handle
 
 
 class State:
@@ -60,12 +43,17 @@ class Simulation:
     `reference=False` spares the ideal reference, which is solved before the first step.
     """
 
-    def __init__(self, scenario: PathLike, method: Any = None, set: Any = None, seed: Optional[int] = None,
-                 out: Optional[PathLike] = None, **options: Any):
-        if options.get("record") is False:
-            options["record"] = []
-        text = options.pop("text", None)
-        self._handle = handle = _Handle(scenario, text_=text, method=method, set=set, seed=seed, out=out, **options)
+    def __init__(self, scenario: PathLike, method: Union[PathLike, Method, None] = None,
+                 set: Optional[Mapping[str, Any]] = None, seed: Optional[int] = None, out: Optional[PathLike] = None, *,
+                 text: Union[str, bytes, None] = None, log: Optional[str] = None, force: bool = False,
+                 record: Union[Sequence[str], bool, None] = None, reference: bool = True,
+                 contacts: Optional[Mapping[str, Union[ContactLaw, PathLike]]] = None,
+                 sensors: Optional[Mapping[str, Union[SensorLaw, PathLike]]] = None,
+                 obsw: Union[OnBoardSoftware, PathLike, None] = None,
+                 progress: Optional[Callable[[float], Any]] = None, name: Optional[str] = None):
+        self._handle = handle = _Handle(scenario, text_=text, method=method, set=set, seed=seed, out=out, log=log,
+                                        force=force, record=record, reference=reference, contacts=contacts,
+                                        sensors=sensors, obsw=obsw, progress=progress, name=name)
         self._sim = handle.sim
         self._one = lib.ffh_cycle
         self._run: Optional[Run] = None
@@ -73,26 +61,42 @@ class Simulation:
         error = _library.new_error()
         kind = lib.ffh_begin(handle.sim, error)
         handle.conclude(kind, error, None)
-        self._index: dict[str, int] = {}
-        column = ffi.new("ffh_column *")
-        self._units = {}
-        count = lib.ffh_columns(handle.sim)
-        for i in range(count):
-            lib.ffh_column_at(handle.sim, i, column)
-            self._index[_library.text(column.name)] = i
-            if i == 0:
-                first = ffi.gc(ffi.cast("double *", column.now), lambda _p, h=handle: None)
-        #: the newest row, one number for each column (see `names`): an array that each step writes
-        self.row: np.ndarray = np.frombuffer(ffi.buffer(first, 8 * count), dtype=np.float64)
-        self.row.flags.writeable = False
         self._columns = Columns(handle)
+        self._index = self._columns._index
+        column = ffi.new("ffh_column *")
+        lib.ffh_column_at(handle.sim, 0, column)
+        #: the newest row, one number for each column (see `names`): an array that each step writes
+        self.row: Floats = _library.view(column.now, len(self._index), handle)
 
-    scenario = property(lambda self: self._handle.scenario, doc="name of the scenario")
-    method = property(lambda self: self._handle.method, doc="name of the method")
-    cycle = property(lambda self: self._handle.cycle, doc="[s]")
-    cycles = property(lambda self: self._handle.cycles, doc="of the whole run")
-    bodies = property(lambda self: list(self._handle.bodies), doc="names of the satellites")
-    ended = property(lambda self: self._run is not None or self._failed is not None, doc="the run has ended")
+    @property
+    def scenario(self) -> str:
+        """Name of the scenario."""
+        return self._handle.scenario
+
+    @property
+    def method(self) -> str:
+        """Name of the method."""
+        return self._handle.method
+
+    @property
+    def cycle(self) -> float:
+        """[s]"""
+        return self._handle.cycle
+
+    @property
+    def cycles(self) -> int:
+        """Of the whole run."""
+        return self._handle.cycles
+
+    @property
+    def bodies(self) -> list[str]:
+        """Names of the satellites."""
+        return list(self._handle.bodies)
+
+    @property
+    def ended(self) -> bool:
+        """The run has ended."""
+        return self._run is not None or self._failed is not None
 
     @property
     def names(self) -> list[str]:
@@ -102,7 +106,9 @@ class Simulation:
     @property
     def k(self) -> int:
         """Cycles done."""
-        return int(lib.ffh_rows(self._sim)) if len(self._columns) else round(self.row[0] / self.cycle) + bool(self._begun)
+        if len(self._columns):
+            return int(lib.ffh_rows(self._sim))
+        return round(float(self.row[0]) / self.cycle) + self._begun
 
     @property
     def _begun(self) -> bool:
@@ -120,27 +126,31 @@ class Simulation:
 
     def index(self, name: str) -> int:
         """Where a column stands in `row`."""
-        try:
-            return self._index[name]
-        except KeyError:
+        i = self._columns._find(name)
+        if i is None:
             self._columns[name]  # says what is near
-            raise
+            raise KeyError(name)
+        return i
 
     def __getitem__(self, name: str) -> float:
         return float(self.row[self.index(name)])
 
     def step(self) -> bool:
         """One cycle. True: it was done, and `row` is of it; False: the run has ended. Raises what ended it."""
-        return True if self._one(self._sim) else self._conclude()
+        done = self._one(self._sim)
+        return True if done > 0 else self._conclude(done)
 
     def advance(self, cycles: int) -> int:
         """Up to so many cycles in one call; how many were done."""
-        done = int(lib.ffh_step(self._sim, int(cycles)))
+        cycles = _arguments.whole("cycles", cycles, 0, 2**63 - 1)
+        done = int(lib.ffh_step(self._sim, cycles))
         if done < cycles:
-            self._conclude()
+            self._conclude(done)
         return done
 
-    def _conclude(self) -> bool:
+    def _conclude(self, done: int) -> bool:
+        if done < 0:
+            raise ArgumentError(f"{self._handle.path}: it is in use, by another thread or by a part that is called")
         if self._failed is not None:
             raise self._failed
         if self._run is None:
@@ -157,6 +167,8 @@ class Simulation:
     def _end(self, allowed: int) -> Run:
         error = _library.new_error()
         kind = lib.ffh_end(self._sim, error)
+        if kind == _library.ARGUMENT:  # in use: it goes on
+            raise _library.exception(error)
         run = Run(self._handle)
         try:
             self._handle.conclude(_library.OK if kind == allowed else kind, error, run)
@@ -167,23 +179,25 @@ class Simulation:
         return run
 
     @property
-    def summary(self) -> dict:
-        """summary.json as it would be if the run ended here."""
-        import json
-        text = _library.text(lib.ffh_summary(self._sim))
-        return json.loads(text) if text else {}
+    def summary(self) -> dict[str, Any]:
+        """summary.json of what was done so far, as if no more had been asked for."""
+        return dict(json.loads(_library.text(lib.ffh_summary(self._sim)) or "{}"))
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a Simulation holds memory of its library and cannot be copied or sent to another process: open it "
+                        "there, and send the State that save() returns")
 
     # ------------------------------------------------------------------------------------------------ acting
 
     def _body(self, body: Union[str, int]) -> int:
         if isinstance(body, str) and body in self._handle.bodies:
             return self._handle.bodies.index(body)
-        if isinstance(body, int) and 0 <= body < len(self._handle.bodies):
-            return body
+        if isinstance(body, (int, np.integer)) and 0 <= body < len(self._handle.bodies):
+            return int(body)
         raise ArgumentError(f"no satellite {body!r}, allowed: {', '.join(self._handle.bodies)}")
 
     def _wrench(self, call: Any, body: Union[str, int], force: Numbers, torque: Numbers) -> None:
-        f = np.concatenate([_numbers("force", force, 3), _numbers("torque", torque, 3)])
+        f = np.concatenate([_arguments.vector("force", force, 3), _arguments.vector("torque", torque, 3)])
         error = _library.new_error()
         _library.check(call(self._sim, self._body(body), ffi.from_buffer("double[]", f), error), error)
 
@@ -205,8 +219,8 @@ class Simulation:
         if position is None:
             pointer = ffi.NULL
         else:
-            m = np.concatenate([_numbers("position", position, 3), _numbers("attitude", attitude, 4),
-                                _numbers("velocity", velocity, 3), _numbers("angular_velocity", angular_velocity, 3)])
+            m = np.concatenate([_arguments.vector("position", position, 3), _arguments.vector("attitude", attitude, 4),
+                                _arguments.vector("velocity", velocity, 3), _arguments.vector("angular_velocity", angular_velocity, 3)])
             pointer = ffi.from_buffer("double[]", m)
         _library.check(lib.ffh_command(self._sim, self._body(body), pointer, error), error)
 

@@ -41,3 +41,17 @@ assert s["cause"] == "BOX" and s["time_s"] > 0, s
 # at rest inside, with the seventh of the stop's path that is kept as room and less than a millimetre of a cycle's travel
 assert 0.025 / 1.15 - 1e-3 < z <= 0.025, z
 P
+# as many satellites as there may be: one trips, all come to rest
+{
+  printf 'name: four\ntime: {cycle: 0.004, duration: 1}\nmethod: tdpa\nsatellites:\n'
+  for n in 1 2 3 4; do echo "  s$n: {mass: 100, inertia: [10, 10, 10], position: [0, $n, 0], velocity: [0.0$n, 0, 0], robot: {kind: delay, delay: 0.016}, safety: {box: [0.02, 0.02, 0.02]}}"; done
+} > "$out/four.yaml"
+status=0
+"$FREEFLOAT" run "$out/four.yaml" --quiet --log none --out "$out/four" 2> "$out/message" || status=$?
+test "$status" = 1
+python3 - "$out/four/summary.json" <<'P'
+import json, sys
+s = json.load(open(sys.argv[1]))["safety"]
+assert (s["state"], s["cause"], s["satellite"]) == ("FAULT", "BOX", "s4"), s
+assert [b["velocity_mps"] for b in s["satellites"].values()] == 4 * [[0, 0, 0]], s
+P

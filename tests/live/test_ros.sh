@@ -2,6 +2,7 @@
 # run --ros: topics and services on DDS, read and called by Fast DDS; what is refused. On 127.0.0.1 alone, in a network of its own where that may be made.
 set -u
 . "$FF_SOURCE_DIR/tests/expect.sh"
+. "$FF_SOURCE_DIR/tests/ros_peer.sh"
 need python3
 S=$FF_SOURCE_DIR/scenarios/deos-client.yaml
 export PYTHONDONTWRITEBYTECODE=1
@@ -24,15 +25,7 @@ expect 2 "ROS_DOMAIN_ID is 'x'" env ROS_DOMAIN_ID=x "$FREEFLOAT" run "$S" --out 
 expect 2 "needs a socket" "$FREEFLOAT" run "$S" --out x --quiet --sandbox --ros
 [ ! -e x ] || fail "a folder of a run that was refused"
 
-if ! [ -e /usr/include/fastdds/dds/domain/DomainParticipant.hpp ] || ! command -v g++ > /dev/null; then
-  without "another vendor's reader: needs g++ and libfastrtps-dev (tools/setup.sh installs them)"
-  ended
-fi
-peer=$FF_BUILD_DIR/tests/ros_peer
-if [ ! "$peer" -nt "$FF_SOURCE_DIR/tests/live/ros_peer.cpp" ]; then
-  g++ -std=c++14 -O0 -o "$peer.new" "$FF_SOURCE_DIR/tests/live/ros_peer.cpp" -lfastrtps -lfastcdr > out.txt 2>&1 || { fail "ros_peer: $(head -3 out.txt)"; ended; }
-  mv "$peer.new" "$peer"
-fi
+ros_peer || { without "another vendor's reader: $why"; ended; }
 domain=$((100 + RANDOM % 100))
 ROS_DOMAIN_ID=$domain timeout 100 "$FREEFLOAT" run "$S" --quiet --out run --log none --ros --ros-allow hold,resume,stop,set --foxglove=127.0.0.1:0 --control 2> said.txt &
 pid=$!

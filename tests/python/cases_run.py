@@ -259,6 +259,99 @@ class Stopping(Case):
                 self.same_columns(run.columns, reference.columns)
 
 
+
+class Arguments(Case):
+    """A value that is wrong is an ArgumentError that names it, whatever Python or numpy would have said."""
+
+    def test_values(self):
+        log = {"t": [0.0] * 9, "x": ["a"] * 9}
+        body = ff.RigidBody(10, [1, 1, 1])
+        tree = ff.Tree.from_urdf(os.path.join(SCENARIOS, "envisat-arm.urdf"))
+        cases = [("seed", lambda: ff.run(DEOS, seed=1.5)), ("seed", lambda: ff.run(DEOS, seed="a")),
+                 ("seed", lambda: ff.run(DEOS, seed=-1)), ("set", lambda: ff.run(DEOS, set=["a=1"])),
+                 ("scenario", lambda: ff.run(None)), ("scenario", lambda: ff.run(DEOS + "\0.yaml")),
+                 ("text", lambda: ff.run("x", text=3)), ("record", lambda: ff.run(DEOS, record=[3])),
+                 ("out", lambda: ff.run(DEOS, out=3)), ("progress", lambda: ff.run(DEOS, progress=3)),
+                 ("contacts", lambda: ff.run(DEOS, contacts=[1])), ("methods", lambda: ff.compare(DEOS, None)),
+                 ("threads", lambda: ff.campaign("delay-stiffness", threads=-1)),
+                 ("campaign", lambda: ff.campaign({"name": "x", "samples": np.nan})),
+                 ("mass", lambda: ff.RigidBody("a", [1, 1, 1])), ("com", lambda: ff.RigidBody(1, [1, 1, 1], [1, 2])),
+                 ("com", lambda: ff.RigidBody(1, [1, 1, 1], [1, 2, np.nan])),
+                 ("position", lambda: body.state([1, 2], [1, 0, 0, 0, 0])),
+                 ("steps", lambda: body.advance(body.state(), 0.1, 1.5)), ("q", lambda: tree.mass_matrix([[1], [1, 2]])),
+                 ("link", lambda: tree.pose(np.zeros(7), link=-2)), ("base", lambda: ff.Tree.from_urdf("x", base=3)),
+                 ("force", lambda: ff.passivity([1j], [1], 1)), ("'x'", lambda: ff.identify(log, "delay")),
+                 ("skew", lambda: ff.identify({"t": [0.0] * 9}, "contact", skew=-1))]
+        for word, call in cases:
+            with self.assertRaisesRegex(ff.ArgumentError, word):
+                call()
+
+    def test_columns_by_pattern(self):
+        """A text is one pattern; t is beside whatever is kept; names with units are the same names."""
+        run = ff.run(DEOS, set={"time.duration": 1}, record="client.velocity.*")
+        self.assertEqual(list(run.columns), ["t", *(f"client.velocity.{a}" for a in "xyz")])
+        self.assertIn("client.velocity.z [m/s]", run.columns)
+        self.same(run.columns["client.velocity.z [m/s]"], run.columns["client.velocity.z"])
+        with self.assertRaises(ValueError):
+            run.columns["t"].setflags(write=True)
+        with self.assertRaises(KeyError):
+            run.columns[3]
+
+    def test_a_comparison_keeps_every_run(self):
+        with self.assertRaisesRegex(ff.ArgumentError, "twice"):
+            ff.compare(DEOS, "tdpa,tdpa", set={"time.duration": 0.1})
+        both = ff.compare(DEOS, [lambda c: None, lambda c: None], set={"time.duration": 0.1})
+        self.assertEqual(list(both), ["lambda", "lambda-2"])
+
+    def test_a_warning_is_the_callers(self):
+        for call in (lambda: ff.run(DEOS, set={"time.duration": 0.1}), lambda: ff.compare(DEOS, "tdpa", set={"time.duration": 0.1}),
+                     lambda: ff.Simulation(DEOS, set={"time.duration": 0.1}, reference=False)):
+            with self.assertWarns(RuntimeWarning) as caught:
+                call()
+            self.assertEqual(caught.filename, __file__)
+
+    def test_a_report_in_a_folder(self):
+        run = ff.run(DEOS, set={"time.duration": 0.1})
+        self.assertEqual(run.report(self.folder), os.path.join(self.folder, "report.html"))
+        with self.assertRaises(ff.FilesError):
+            run.report(os.path.join(self.folder, "none", "x.html"))
+
+
+class Tables(Case):
+    def test_with_and_without_pandas(self):
+        """A DataFrame where pandas is installed, else a list of dicts: the same values."""
+        run, none = ff.run(DEOS, "tdpa"), ff.run(DEOS, "tdpa", {"time.duration": 0.1})
+        both = ff.compare(DEOS, "ideal,tdpa", set={"time.duration": 3})
+        plain = [{"satellite": "client", **c} for c in run.summary["satellites"]["client"]["contacts"]]
+        sys.modules["pandas"] = None  # as if it were not there
+        try:
+            self.assertEqual(run.contacts, plain)
+            self.assertEqual(none.contacts, [])
+            self.assertEqual([r["method"] for r in both.table], ["ideal", "tdpa"])
+        finally:
+            del sys.modules["pandas"]
+        self.assertGreater(len(plain), 3)
+        try:
+            import pandas
+        except ImportError:
+            self.skipTest("pandas is not there (tools/setup.sh installs python3-pandas)")
+        self.assertEqual(run.contacts["peak_force_N"].tolist(), [c["peak_force_N"] for c in plain])
+        # without a contact it has the columns that every contact has
+        self.assertEqual((len(none.contacts), set(none.contacts) - set(run.contacts)), (0, set()))
+        self.assertTrue(np.isnan(none.contacts["peak_force_N"].max()))
+        self.assertEqual(both.table["method"].tolist(), ["ideal", "tdpa"])
+        frame = run.columns.frame()
+        self.assertEqual(list(frame), list(run.columns))
+        self.same(frame["client.velocity.z"].to_numpy(), run.columns["client.velocity.z"])
+        self.assertEqual(ff.identify(frame, "delay"), ff.identify(run, "delay"))
+        frame.iloc[0, 0] = 5.0  # a table of its own
+        self.assertEqual(run.columns["t"][0], 0)
+        out = os.path.join(self.folder, "r")
+        ff.run(DEOS, "tdpa", out=out)
+        read = pandas.read_csv(os.path.join(out, "log.csv"), float_precision="round_trip")
+        self.assertEqual(ff.identify(read, "delay")["client"], ff.identify(run, "delay")["client"])
+
+
 if __name__ == "__main__":
     os.chdir(SOURCE)
     unittest.main(verbosity=2)

@@ -1,5 +1,8 @@
 """Stepping: the same bits as a run, whatever is saved and restored on the path; what acts between two cycles."""
 import os
+import pickle
+import subprocess
+import sys
 import threading
 import unittest
 
@@ -174,6 +177,70 @@ class Acting(Case):
             t.join()
         for run in made:
             self.same_columns(run.columns, whole.columns)
+
+
+
+class Left(Case):
+    def test_a_run_that_is_left_with_its_log_open(self):
+        """The rows are in its folder, and the interpreter ends as it should, whether it was deleted or is still there."""
+        for last in ("", "del sim", "sim.cycle_of_its_own = sim"):
+            out = os.path.join(self.folder, str(len(last)))
+            code = (f"import freefloat as ff\nsim = ff.Simulation({DEOS!r}, 'tdpa', out={out!r}, log='csv,mcap', "
+                    f"reference=False)\nsim.advance(100)\n{last}\n")
+            done = subprocess.run([sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True)
+            self.assertEqual((done.returncode, done.stderr), (0, ""), last)
+        logs = [os.path.join(d, f) for d, _, files in os.walk(self.folder) for f in files if f == "log.csv"]
+        self.assertGreaterEqual(len(logs), 2)
+        with open(logs[0], encoding="utf-8") as file:
+            self.assertEqual(len(file.readlines()), 101)
+
+    def test_one_simulation_in_several_threads(self):
+        """Who comes second is refused, and the run goes on: one thread at a time, and all its cycles are there."""
+        sim = ff.Simulation(DEOS, "tdpa", {"time.duration": 200}, record=["client.velocity.*"], reference=False)
+        done, refused = [], []
+
+        def work():
+            for _ in range(5000):
+                try:
+                    done.append(sim.step())
+                except ff.ArgumentError:
+                    refused.append(1)
+        threads = [threading.Thread(target=work) for _ in range(4)]
+        for t in threads:
+            t.start()
+        for t in threads:
+            t.join()
+        self.assertEqual(len(done) + len(refused), 20000)
+        self.assertEqual(sim.k, len(done))
+        alone = ff.Simulation(DEOS, "tdpa", {"time.duration": 200}, record=["client.velocity.*"], reference=False)
+        alone.advance(len(done))
+        self.same(sim.columns["client.velocity.z"], alone.columns["client.velocity.z"])
+
+    def test_a_part_that_steps_its_own_simulation(self):
+        seen = []
+
+        def method(cycle):
+            for call in (sim.step, lambda: sim.advance(2), sim.finish, sim.save, lambda: sim.load("client")):
+                try:
+                    call()
+                except (ff.ArgumentError, ff.StateError) as error:
+                    seen.append(str(error))
+        sim = ff.Simulation(DEOS, method, {"time.duration": 1}, reference=False)
+        sim.advance(10)
+        self.assertEqual((len(seen), sim.k), (50, 10))
+        self.assertTrue(all("in use" in s for s in seen), set(seen))
+
+    def test_states_of_other_options(self):
+        state = ff.Simulation(DEOS, "tdpa").save()
+        for options in ({"reference": False}, {"contacts": {"front": lambda d, rate: 0.0}}, {"record": False}):
+            with self.assertRaises(ff.StateError):
+                ff.Simulation(DEOS, "tdpa", **options).restore(state)
+        for bad in (-1, 1.5, "a", np.nan, 2**70):
+            with self.assertRaises(ff.ArgumentError):
+                ff.Simulation(DEOS, "tdpa", reference=False).advance(bad)
+        with self.assertRaises(TypeError):
+            pickle.dumps(ff.Simulation(DEOS, "tdpa", reference=False))
+        self.assertEqual(pickle.loads(pickle.dumps(state.data)), state.data)
 
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ static const kind_drawn kinds_drawn[] = {
     {FF_FAULT_ROBOT_LATER, "robot-later", 0, 0.02, HITS_PLANT, -1, 1},
     {FF_FAULT_WALL_HARDER, "wall-harder", 1, 20, HITS_PLANT, -1, 1},
     {FF_FAULT_FT_FAST, "ft-fast", 2, 64, 0, -1, 2},
-    {FF_FAULT_ROBOT_RESTARTS, "robot-restarts", 0, 0, HITS_WIRE | HITS_SILENT, 9, 2},
+    {FF_FAULT_ROBOT_RESTARTS, "robot-restarts", -1, 1, HITS_WIRE | HITS_SILENT, 9, 2},
     {FF_FAULT_KRC_MODE, "krc-mode", 1, 4.99, HITS_SIGNAL, 60, 1},
     {FF_FAULT_KRC_DRIVES, "krc-drives", 0, 0, HITS_SIGNAL | HITS_ROBOT, 80, 1},
     {FF_FAULT_KRC_ESTOP, "krc-estop", 0, 0, HITS_SIGNAL | HITS_ROBOT, 80, 1},
@@ -240,6 +240,8 @@ static inline void draw_faults(ff_rng *rng, run_drawn *r, pen *p) {
         if (kind->kind == FF_FAULT_FT_MIRRORED || kind->kind == FF_FAULT_FT_FLOOD ||
             kind->kind == FF_FAULT_FT_FAST || kind->hits & HITS_SIGNAL)
             value = fmax(0.0, floor(value));
+        if (kind->kind == FF_FAULT_ROBOT_RESTARTS && !r->signals) /* would leave no trace */
+            value = fmin(value, 0.0);
         r->fault[n].value = value;
         /* often in the wake of the one before */
         const double from = n && chance(rng, 0.5) ? last + r->cycle * floor(by_ratio(rng, 1, 60))

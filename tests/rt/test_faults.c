@@ -385,7 +385,7 @@ static void test_stop_is_smooth(void **state) {
         {"time.duration=1", 0.5},                                /* the end, on the way back */
         {"time.duration=0.2", 0.5},                              /* the end, before the wall */
         {"facility.faults=[{kind: ft-silent, from: 0.7}]", 0.5}, /* before the wall */
-        {"facility.faults=[{kind: rob-lost, from: 0.7, to: 0.732}]",
+        {"facility={signals: on, faults: [{kind: rob-lost, from: 0.7, to: 0.732}]}",
          0.05099 / 0.004}, /* the controller held meanwhile */
         {"satellites.body.safety={box: [0.015, free, free]}", 0.5},
     };

@@ -5,7 +5,7 @@ set -u
 need python3
 S=$FF_SOURCE_DIR/scenarios/wall.yaml
 place="kind: kuka-rsi, delay: 0.016, base: {position: [-1.35, 0, -1.57]}, tool: {attitude: [0, 0, 1, 0]}"
-names="sentype: KROSHU, axes_tag: AKorr, stop_tag: Halt, rsol: on, aspos: on, eipos: off"
+names="sentype: KROSHU, axes_tag: AKorr, stop_tag: Halt, eipos: off"
 client() { # the controller's keys, a name, the scenario's, options of rt
   facility_options=(--set "satellites.body.robot={$place, $1}"); pair "$2" --lockstep "$S" --set time.duration=0.4 --set "satellites.body.robot={$place, $3}" --silence "${4:-20}"
 }

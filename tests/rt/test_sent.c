@@ -184,7 +184,9 @@ static void test_losses(void **state) {
                                  .set = {fault}};
                 wire *w = kept(fast, &t);
                 assert_int_equal(w->robot[0].held, w->facility.rsi[0].late);
-                assert_true(w->robot[0].last_step < 1e-9 && w->robot[0].stops == 1);
+                assert_true(w->robot[0].last_step < 1e-9);
+                /* after more than may be lost it is not answered any more, not even to end */
+                assert_int_equal(w->robot[0].stops, t.code != FF_TRIP_MISSED);
                 drop(w);
             }
 }
@@ -237,6 +239,27 @@ static void test_the_program_restarts(void **state) {
         assert_int_equal(w->robot[0].stops, 0);
         drop(w);
     }
+}
+
+/* The first telegrams of the new program are lost, and it counts each of them as late: that is what telegrams
+ * that are simply lost look like, to the bit, unless they say where the corrections count from. With that
+ * it is seen; without, a robot is not answered where more is lost than may be. */
+static void test_the_program_restarts_and_counts(void **state) {
+    (void)state;
+    for (int n = 1; n < 9; n += 2)
+        for (int says = n > 5 ? 0 : 1; says < 2; says++) {
+            char fault[128];
+            snprintf(fault, sizeof fault,
+                     "facility.faults=[{kind: robot-restarts, value: 1, from: 0.7, to: %g}]",
+                     0.7 + 0.004 * n);
+            const tried t = {.name = "the program restarts and counts",
+                             .code = says ? FF_TRIP_RESTART : FF_TRIP_MISSED,
+                             .set = {fault, says ? "facility.signals=on" : "facility.signals=off"}};
+            wire *w = kept(fast, &t);
+            assert_true(w->robot[0].step < 0.0009 && w->leap < 0.0009);
+            assert_int_equal(w->robot[0].stops, 0);
+            drop(w);
+        }
 }
 
 /* Nor is one whose counter is ahead of the time: no telegram was lost, and IPOC does not jump in a program
@@ -477,6 +500,20 @@ static void test_the_robot_stands_in_contact(void **state) {
     }
 }
 
+/* Braked before its box, a robot falls behind its satellite until that is too far: what holds it back is the
+ * box, also where the stage can follow again for a cycle. */
+static void test_the_box_is_named(void **state) {
+    (void)state;
+    static const char boxed[] = ONE_BODY(
+        "sent", "0.7", "[0.231441, -0.0363636, -0.00841438]",
+        "    check: {push: skip}\n"
+        "    safety: {velocity: 0.441417, acceleration: 2.39904, jerk: 34.0661, box: [0.140419, 0.102858, "
+        "0.0428379], stop_acceleration: 0.318363}\n") "  - {name: right, kind: wall, at: [2, 0, 0], normal: "
+                                                      "[-1, 0, 0], stiffness: 5000, damping: 5}\n";
+    const tried t = {.name = "before its box", .code = FF_TRIP_BOX, .set = {NULL}};
+    drop(kept(boxed, &t));
+}
+
 /* The pacing robot is lost: the other comes to rest by its own telegrams, every one continuous to the last.
  */
 static void test_the_second_robot_alone(void **state) {
@@ -495,6 +532,11 @@ static void test_the_second_robot_alone(void **state) {
         {"the second silent", FF_TRIP_SILENT, {FAULT("robot-silent, body: servicer, from: 1")}, 0},
         {"4 of the first lost", FF_TRIP_FINISHED, {FAULT("rob-lost, body: client, from: 1, to: 1.016")}, 0},
         {"8 of the first lost", FF_TRIP_MISSED, {FAULT("rob-lost, body: client, from: 1, to: 1.032")}, 0},
+        /* that says where its corrections count from: it is answered, and ended */
+        {"8 of the first lost, anchored",
+         FF_TRIP_MISSED,
+         {FAULT("rob-lost, body: client, from: 1, to: 1.032"), "facility.signals=on"},
+         0},
         /* it is not answered any more, and the first comes to rest by its own telegrams */
         {"the second's program restarts",
          FF_TRIP_RESTART,
@@ -503,9 +545,10 @@ static void test_the_second_robot_alone(void **state) {
     };
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
         wire *w = kept(two, &cases[n]);
-        const int other = n == 1 || n == 4 ? 0 : 1;
-        assert_int_equal(w->robot[1].stops, n != 1 && n != 4);
-        assert_true(w->robot[other].last_step < 1e-9 && w->robot[other].stops == 1);
+        const int other = n == 1 || n == 5 ? 0 : 1;
+        assert_int_equal(w->robot[0].stops, n != 0 && n != 3);
+        assert_int_equal(w->robot[1].stops, n != 1 && n != 5);
+        assert_true(w->robot[other].last_step < 1e-9);
         drop(w);
     }
 }
@@ -515,6 +558,7 @@ int main(void) {
         cmocka_unit_test(test_a_bad_wire),
         cmocka_unit_test(test_losses),
         cmocka_unit_test(test_the_program_restarts),
+        cmocka_unit_test(test_the_program_restarts_and_counts),
         cmocka_unit_test(test_the_program_restarts_at_once),
         cmocka_unit_test(test_the_robot_stands_for_a_while),
         cmocka_unit_test(test_the_controllers_signals),
@@ -524,6 +568,7 @@ int main(void) {
         cmocka_unit_test(test_a_report_that_jumps_leads_nobody),
         cmocka_unit_test(test_stopped_in_contact_with_records_lost),
         cmocka_unit_test(test_the_robot_stands_in_contact),
+        cmocka_unit_test(test_the_box_is_named),
         cmocka_unit_test(test_the_second_robot_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

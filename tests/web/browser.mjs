@@ -1,17 +1,19 @@
 // What the tests of the pages share: Chromium, checks, pages that are watched, waiting.
-import {mkdtempSync, rmSync} from "node:fs";
+import {mkdtempSync, readFileSync, rmSync} from "node:fs";
+import {createRequire} from "node:module";
 import {tmpdir} from "node:os";
 import {join} from "node:path";
 import {chromium} from "playwright-core";
 
-export async function launch(options = {}) {
+/** frames: the display's own pace, for measurements. */
+export async function launch({frames = false, ...options} = {}) {
   const profile = mkdtempSync(join(tmpdir(), "ff-web-"));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: process.env.FF_CHROMIUM ?? "/usr/bin/chromium", viewport: {width: 1280, height: 900}, deviceScaleFactor: 0.25, ...options,
     args: ["--headless", "--no-sandbox", "--disable-gpu", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run", "--disable-features=LocalNetworkAccessChecks"],
   });
   // A display of five frames a second: the pages are drawn by the processor here.
-  await context.addInitScript(() => {
+  if (!frames) await context.addInitScript(() => {
     const next = window.requestAnimationFrame.bind(window);
     window.requestAnimationFrame = (draw) => setTimeout(() => next(draw), 180);
     window.cancelAnimationFrame = clearTimeout;
@@ -45,6 +47,12 @@ export function checks(after = async () => {}) {
     console.log(failures ? `${failures} checks failed` : "all checks passed");
     process.exit(failures ? 1 : 0);
   }};
+}
+
+/** What axe finds fault with in a page, one line for each rule. */
+export function findings(page) {
+  const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+  return page.evaluate(`(async () => { ${axe}; return (await axe.run(document)).violations.map((v) => v.id + ": " + v.nodes.map((n) => n.target.join(" ")).slice(0, 3).join(", ")); })()`);
 }
 
 export async function closePages(context) {

@@ -6,7 +6,7 @@ import dgram from "node:dgram";
 import http from "node:http";
 import net from "node:net";
 import {join, resolve} from "node:path";
-import {checks, closePages, launch, until, watched} from "./browser.mjs";
+import {checks, closePages, findings, launch, until, watched} from "./browser.mjs";
 
 const [scratch, freefloat, scenarios] = process.argv.slice(2).map((p) => resolve(p));
 const deos = join(scenarios, "deos-client.yaml");
@@ -310,6 +310,7 @@ await check("keyboard only: hold, continue, theme, every control reachable", asy
   await page.evaluate(() => [...document.querySelectorAll("button")].find((b) => b.textContent === "Continue").focus());
   await page.keyboard.press("Enter");
   await until(page, () => window.freefloat.phase() === "running");
+  assert.deepEqual(await findings(page), []);
 });
 
 await check("view: a recorded run plays, pauses, seeks and changes its speed; values equal the log's", async () => {

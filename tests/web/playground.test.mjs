@@ -2,14 +2,12 @@
 import assert from "node:assert/strict";
 import {execFileSync, spawnSync} from "node:child_process";
 import {mkdirSync, readFileSync, writeFileSync} from "node:fs";
-import {createRequire} from "node:module";
 import {join, resolve} from "node:path";
-import {checks, closePages, launch, until, watched} from "./browser.mjs";
+import {checks, closePages, findings, launch, until, watched} from "./browser.mjs";
 
 const [scratch, screens] = process.argv.slice(2).map((p) => resolve(p));
 const freefloat = resolve(process.env.FREEFLOAT);
 const METHODS = ["ideal", "direct", "tdpa", "damping", "impact", "fused"];
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const {context, end} = await launch();
 const {check, finish} = checks(() => closePages(context));
 
@@ -187,21 +185,28 @@ await check("by keyboard alone; six pictures on one clock that turn together", a
   const second = await pictures();
   second.forEach((picture, i) => assert.notEqual(picture, first[i], `${METHODS[i]} did not turn`));
   if (screens) await page.screenshot({path: join(screens, "playground.png")});
+  // The laboratory, from the same runs: now with the robots' axes, and the results are the same.
+  const results = () => page.evaluate((methods) => methods.map((m) => JSON.stringify(window.freefloat.summary(m).satellites)), METHODS);
+  const orbit = await results();
+  const counted = await batches(page);
+  await page.selectOption("#side", "lab");
+  await settled(page, counted + 1);
+  assert.deepEqual(await results(), orbit);
+  const axes = await page.evaluate(() => [1, 6].map((k) => window.freefloat.values("fused", `client.robot.axis.${k}.angle`)));
+  assert.ok(axes.every((a) => a.length > 100 && a.every(Number.isFinite)), "no axes");
+  assert.notEqual((await pictures())[0], second[0]);
   assert.deepEqual(page.troubles, []);
 });
 
 await check("narrow, dark, printed: nothing is cut off, and axe finds nothing", async () => {
   const page = await open({scene: false, motion: "reduce"});
-  const findings = async (what) => {
-    const found = await page.evaluate(`(async () => { ${axe}; return (await axe.run(document)).violations.map((v) => v.id + ": " + v.nodes.map((n) => n.target.join(" ")).slice(0, 3).join(", ")); })()`);
-    assert.deepEqual(found, [], what);
-  };
-  await findings("light");
+  const clean = async (what) => assert.deepEqual(await findings(page), [], what);
+  await clean("light");
   await page.emulateMedia({colorScheme: "dark", reducedMotion: "reduce"});
   await until(page, () => document.documentElement.dataset.theme === "dark");
-  await findings("dark");
+  await clean("dark");
   await page.setViewportSize({width: 420, height: 800});
-  await findings("narrow");
+  await clean("narrow");
   assert.ok((await page.evaluate(() => document.documentElement.scrollWidth)) <= 420, "the page is wider than the screen");
   const touch = await page.locator(".knob input").evaluateAll((all) => Math.min(...all.map((e) => e.getBoundingClientRect().height)));
   assert.ok(touch >= 20, `a slider of ${touch} pixels`);

@@ -562,6 +562,27 @@ await check("dropped files become runs beside the page's: log.mcap, log.csv, a r
   await page.reload();
   await page.waitForSelector("html[data-ready=true]");
   assert.match(await page.locator(".notes li").innerText(), /<img src=x onerror=alert\(1\)> here/);
+  // A long log is drawn by what the range shows: a spike of one row in 200 001 sets the scale, and its value is the row's.
+  const spike = 1000 + Math.floor(random() * 198_000);
+  const big = ["t [s],client.velocity.z [m/s]"];
+  for (let i = 0; i <= 200_000; i++) big.push(`${i / 10_000},${i === spike ? 7.5 : 0.001 * (i % 7)}`);
+  writeFileSync(join(profile, "big.csv"), `${big.join("\n")}\n`);
+  await drop(join(profile, "big.csv"));
+  await until(page, () => freefloat.runs.length === 2);
+  await page.locator("#own").selectOption("client.velocity.z");
+  const scale = async (from, to) => {
+    await page.evaluate(([a, b]) => freefloat.zoom(a, b), [from, to]);
+    return page.evaluate(async () => {
+      const plot = freefloat.plots.find((p) => p.title === "Any column");
+      await plot.pointAt(freefloat.range()[0]);
+      await new Promise((done) => setTimeout(done));
+      return plot.scale()[1];
+    });
+  };
+  assert.ok((await scale(0, 20)) >= 7.5, "the spike is lost in the overview");
+  assert.ok((await scale((spike - 50) / 10_000, (spike + 50) / 10_000)) >= 7.5, "the spike is lost among raw rows");
+  assert.ok((await scale((spike + 100) / 10_000, (spike + 200) / 10_000)) < 7.5, "the scale is not the range's");
+  assert.ok((await page.evaluate((t) => freefloat.plots.find((p) => p.title === "Any column").valuesAt(t).values, spike / 10_000)).includes(7.5));
   assert.equal(await page.evaluate(() => window.intruder), undefined);
   assert.deepEqual(page.troubles.filter((t) => !/Download/.test(t)), []);
   await page.close();

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import {readFileSync} from "node:fs";
 import {join, resolve} from "node:path";
-import {checks, closePages, launch, openFile, until} from "./browser.mjs";
+import {checks, closePages, findings, launch, openFile, until} from "./browser.mjs";
 
 const [scratch, screens] = process.argv.slice(2).map((p) => resolve(p));
 const {context, end} = await launch();
@@ -194,6 +194,25 @@ await check("the servicer's arm moves with its joints", async () => {
   const second = await page.evaluate(() => (window.freefloat.seek(11), window.freefloat.picture()));
   assert.notEqual(first, second);
   assert.ok((await page.evaluate(() => window.freefloat.plots.map((p) => p.title))).some((t) => /Arm joints/.test(t)));
+  // Orbit and laboratory beside each other. The page places each arm by the logged axes: its flange, where the mock-up's centre of mass is here, is
+  // where the log says that the robot is.
+  assert.deepEqual(await page.evaluate(() => window.freefloat.sides()), ["orbit", "lab"]);
+  const log = table("arm/log.csv");
+  for (const row of [log[40], log[2750]])
+    for (const name of ["client", "servicer"]) {
+      const drawn = await page.evaluate(([t, n]) => (window.freefloat.seek(t), window.freefloat.flange(n)), [Number(row["t [s]"]), name]);
+      const far = Math.hypot(...["x", "y", "z"].map((k, i) => drawn[i] - Number(row[`${name}.robot.position.${k} [m]`])));
+      assert.ok(far < 1e-5, `${name} at ${row["t [s]"]} s: ${far} m`); // single precision of six angles, 2.7 m of arm
+    }
+  const picture = () => page.evaluate(() => window.freefloat.picture("lab"));
+  const lab = await picture();
+  await page.selectOption("#view", "flange");
+  assert.notEqual(await picture(), lab);
+  assert.match(await page.locator(".ranges").innerText(), /axis \d is nearest to its end, \d+° left/);
+  assert.ok((await page.locator(".marks .event-mark").count()) >= 1, "phases of the software are not on the bar");
+  await page.selectOption("#side", "orbit");
+  assert.deepEqual(await page.evaluate(() => window.freefloat.sides()), ["orbit"]);
+  assert.deepEqual(await findings(page), []);
   assert.deepEqual(page.troubles, []);
 });
 

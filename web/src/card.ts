@@ -2,7 +2,7 @@
 import {h} from "./dom";
 import {exact, number, quantity, sentence, words} from "./format";
 import {colour, swatch} from "./plots";
-import {Scene, type Painter} from "./scene";
+import {Scene, type Painter, type Side} from "./scene";
 import {satelliteNames, sample, type Run} from "./data";
 import {divergedAt, isJudged, verdict} from "./verdict";
 import type {Result} from "./model";
@@ -54,13 +54,14 @@ export class Card {
   }
 
   /** null: no WebGL. */
-  stage(painter: Painter | null): void {
+  stage(painter: Painter | null, side: Side = "orbit"): void {
     if (!painter) {
       this.place.replaceChildren(h("p", {class: "hint"}, "No WebGL here: no picture, the numbers stay."));
       return;
     }
-    this.scene = new Scene(painter);
-    this.scene.element.setAttribute("aria-label", `${this.method}: the satellite in three dimensions. Shift and arrow keys turn the view, plus and minus zoom, zero shows all.`);
+    this.scene = new Scene(painter, side);
+    this.scene.room = 0.4;
+    this.scene.element.setAttribute("aria-label", `${this.method}: the ${side === "lab" ? "laboratory" : "satellite"} in three dimensions. Shift and arrow keys turn the view, plus and minus zoom, zero shows all.`);
     this.place.replaceChildren(this.scene.element);
   }
 

@@ -81,7 +81,7 @@ export interface GeometrySatellite {
   mass_kg?: number;
   inertia_kgm2?: number[];
   points?: Record<string, Vector>;
-  robot?: {kind: string; delay_s: number | null};
+  robot?: {kind: string; delay_s: number | null; arm?: GeometryCarrier};
   /** Base64: float32 vertices in the body frame, uint16 triangles. */
   mesh?: {vertices: string; triangles: string};
   arm?: GeometryArm;
@@ -90,6 +90,17 @@ export interface GeometrySatellite {
 export interface GeometryPose {
   position: Vector;
   attitude: [number, number, number, number];
+}
+
+/** The arm in the laboratory: axes as they stand with all at zero, in base axes (freefloat/command.h). */
+export interface GeometryCarrier {
+  base: GeometryPose;
+  flange: GeometryPose;
+  tool: GeometryPose;
+  /** In the flange's frame; absent where the sensor stands under what is touched. */
+  sensor?: GeometryPose;
+  rail?: {axis: Vector; lower: number; upper: number};
+  axes: {offset: Vector; direction: Vector; lower: number; upper: number}[];
 }
 
 export interface GeometryArm {
@@ -126,6 +137,8 @@ export interface GeometryLimit {
 export interface Geometry {
   satellites: GeometrySatellite[];
   contacts: GeometryContact[];
+  /** The robots make the motion relative to the nominal one. */
+  relative?: boolean;
   limits?: GeometryLimit[];
 }
 

@@ -19,7 +19,7 @@ export async function readDropped(file: File, like: Run | undefined, progress: (
   if (file.size > MOST_BYTES) throw new Error(`it has ${Math.round(file.size / 1e6)} MB, the page takes at most ${Math.round(MOST_BYTES / 1e6)} MB`);
   const start = new Uint8Array(await file.slice(0, 512).arrayBuffer());
   if (start[0] === 0x89) {
-    const {table, lost} = readMcap(new Uint8Array(await file.arrayBuffer()));
+    const {table, lost} = await readMcap(file, progress);
     return [runOf(file.name + (lost ? ` (${lost} damaged chunks left out)` : ""), table, like)];
   }
   const words = new TextDecoder().decode(start);

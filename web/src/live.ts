@@ -5,7 +5,8 @@ import {duration, exact, number, quantity, relevant, sentence, unitText, words} 
 import {Link, type Event, type Hello, type Status} from "./link";
 import {plans} from "./plans";
 import {PlotGroup, type Line, type Panel} from "./plots";
-import {Scene, viewPicker} from "./scene";
+import {Scene} from "./scene";
+import {Stage} from "./stage";
 import {section} from "./sections";
 import {setTheme} from "./theme";
 import {LiveTable} from "./table";
@@ -13,7 +14,6 @@ import {ending} from "./verdict";
 
 const WINDOWS = [5, 10, 20, 60];
 const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
-const FACTORS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000];
 const STALE = 1.0; // [s]
 const EVENTS = 100;
 const TERMS = ["kinetic", "exchanged", "delay", "force_controller", "velocity_controller", "integration", "loads", "method"];
@@ -61,8 +61,7 @@ class Page {
   private satellites: string[] = [];
   private contactNames: string[] = [];
   private group = new PlotGroup(0, 1);
-  private scene: Scene | null = null;
-  private lagChosen = false;
+  private scene: Stage | null = null;
   private events: Event[] = [];
   private bars: Bar[] = [];
   private window = 20;
@@ -106,7 +105,6 @@ class Page {
   private readonly followButton = h("button", {type: "button", class: "quiet small", hidden: true, click: () => this.follow()}, "Follow");
   private readonly slider = h("input", {type: "range", class: "slider", "aria-label": "Time"});
   private readonly playButton = h("button", {type: "button", class: "play"}, "▶");
-  private lagSelect: HTMLSelectElement | null = null;
 
   constructor() {
     const m = /[#&]token=([0-9a-f]{32})/.exec(location.hash);
@@ -239,26 +237,14 @@ class Page {
 
   private buildScene(box: HTMLElement): void {
     try {
-      this.scene ??= new Scene();
+      this.scene ??= new Stage((wide) => box.parentElement?.classList.toggle("wide", wide));
     } catch {
       box.replaceChildren(...section("Motion", "This browser offers no WebGL; the picture is left out.").childNodes);
       return;
     }
-    const scene = this.scene;
-    this.lagChosen = false;
-    box.querySelector(".scene")!.replaceWith(scene.element);
-    const lag = h("select", {id: "lag", change: () => {
-      this.lagChosen = true;
-      scene.setLag(Number(lag.value));
-    }}, ...FACTORS.map((k) => h("option", {value: k}, `× ${k}`)));
-    this.lagSelect = lag;
-    box.querySelector(".scene-legend")!.replaceChildren(
-      h("span", {}, h("i", {class: "key solid"}), "satellite"),
-      h("span", {}, h("i", {class: "key ghost"}), "robot, its lag drawn ", h("label", {class: "hidden", for: "lag"}, "Factor by which the robot's lag is drawn"), lag),
-      h("span", {}, h("i", {class: "key ideal"}), "ideal"),
-      h("span", {}, h("i", {class: "key force"}), "force"),
-      viewPicker(scene),
-    );
+    this.scene.lagChosen = false;
+    box.querySelector(".scene")!.replaceWith(this.scene.element);
+    box.querySelector(".scene-legend")!.replaceWith(this.scene.legend);
     this.setScene();
   }
 
@@ -362,7 +348,7 @@ class Page {
       i.style.width = `${(100 * ((c.end_s ?? hello.end_s ?? 0) - c.start_s)) / span}%`;
       return i;
     }));
-    return h("div", {class: "transport", role: "group", "aria-label": "Replay"}, this.playButton, this.clock, h("div", {class: "track"}, marks, this.slider), speed,
+    return h("div", {class: "transport", role: "region", "aria-label": "Replay"}, this.playButton, this.clock, h("div", {class: "track"}, marks, this.slider), speed,
       h("button", {type: "button", class: "quiet small", click: () => this.order("stop")}, "Close"));
   }
 
@@ -594,10 +580,9 @@ class Page {
       if (this.sceneOf !== table) this.setScene();
       this.scene.grow();
       this.scene.setTime(t);
-      if (this.sceneOf === table && !this.lagChosen && this.lagSelect && (this.sceneRows < 200 || table.rows % 100 === 0)) {
+      if (this.sceneOf === table && (this.sceneRows < 200 || table.rows % 100 === 0)) {
         this.sceneRows = table.rows;
-        const lag = this.scene.suitLag();
-        if (Number(this.lagSelect.value) !== lag) this.lagSelect.value = String(lag);
+        this.scene.suitLag();
       }
     }
     const mode = this.hello!.mode;
@@ -721,7 +706,7 @@ class Page {
 
   restyle(): void {
     this.group.restyle();
-    this.scene?.restyle(this.geometry, this.satellites);
+    this.scene?.restyle();
   }
 
   /** See docs/live.md: what tests may use. */

@@ -10,6 +10,8 @@ const COLUMNS = [
   ..."kinetic exchanged delay force_controller velocity_controller integration loads method".split(" ").map((k) => `energy.${k}`),
   "error.velocity", "error.angular_velocity", "force", "touching",
 ].join("\n");
+/** And for the laboratory: torques and the robots' axes, which take a while to compute. */
+const LAB = [...["x", "y", "z"].map((k) => `torque_corrected.${k}`), ...[1, 2, 3, 4, 5, 6, 7].map((k) => `robot.axis.${k}.angle`), "robot.rail"].join("\n");
 
 /** Rows as they come from the program, a column at a time. */
 export class ResultTable implements Table {
@@ -120,8 +122,8 @@ export class Runner {
     this.next();
   }
 
-  async run(text: string, method: string): Promise<Result | null> {
-    const answer = await this.ask({kind: "run", text, method, columns: COLUMNS});
+  async run(text: string, method: string, lab: boolean): Promise<Result | null> {
+    const answer = await this.ask({kind: "run", text, method, columns: lab ? `${COLUMNS}\n${LAB}` : COLUMNS});
     return answer && resultOf(method, answer);
   }
 }

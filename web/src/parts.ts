@@ -1,19 +1,17 @@
 // What stands in a scene: satellites, arms, and the geometry behind them.
 import {
   BoxGeometry, BufferAttribute, BufferGeometry, CylinderGeometry, DoubleSide, EdgesGeometry, Group, LineBasicMaterial, LineSegments, Matrix4, Mesh, MeshBasicMaterial,
-  MeshLambertMaterial, PlaneGeometry, Quaternion, SphereGeometry, TorusGeometry, Vector3, type Material, type Object3D,
+  MeshLambertMaterial, PlaneGeometry, SphereGeometry, TorusGeometry, Vector3, type Object3D,
 } from "three";
 import {colour} from "./plots";
-import {fromBase64, type GeometryArm, type GeometryPose, type GeometrySatellite} from "./data";
+import {Capsule, matrixOf, paint, SHARED, vector} from "./carrier";
+import {fromBase64, type GeometryArm, type GeometrySatellite} from "./data";
 
-export const vector = (v: readonly number[] | undefined): Vector3 => new Vector3(v?.[0] ?? 0, v?.[1] ?? 0, v?.[2] ?? 0);
-
-/** A servicer's arm: joints as balls, links as strokes between them, the gripper as a small cross. */
+/** A servicer's arm: a capsule to each joint, the gripper as two fingers. */
 export interface Arm {
   info: GeometryArm;
   group: Group;
-  joints: Mesh[];
-  strokes: LineSegments;
+  links: Capsule[];
   gripper: Group;
 }
 
@@ -68,36 +66,20 @@ export function meshOf(info: GeometrySatellite | undefined): BufferGeometry | nu
   return flat;
 }
 
-const matrixOf = (pose: GeometryPose): Matrix4 =>
-  new Matrix4().compose(vector(pose.position), new Quaternion(pose.attitude[1], pose.attitude[2], pose.attitude[3], pose.attitude[0]), new Vector3(1, 1, 1));
-
-export function makeArm(info: GeometryArm, size: number): Arm {
+export function makeArm(info: GeometryArm): Arm {
+  const size = 1.5 * info.links.reduce((sum, l) => sum + vector(l.pose.position).length(), vector(info.gripper.position).length());
   const group = new Group();
-  const ball = new SphereGeometry(size * 0.02, 14, 10);
-  const joints = info.links.map((l) => {
-    const mesh = new Mesh(ball, new MeshLambertMaterial({color: colour(l.joint === "fixed" ? "soft" : "line-1")}));
-    group.add(mesh);
-    return mesh;
-  });
-  const geometry = new BufferGeometry();
-  geometry.setAttribute("position", new BufferAttribute(new Float32Array(6 * (info.links.length + 1)), 3));
-  const strokes = new LineSegments(geometry, new LineBasicMaterial({color: colour("ink")}));
-  strokes.frustumCulled = false;
+  const link = paint("robot");
+  const links = info.links.map((l) => new Capsule(size * (l.joint === "fixed" ? 0.012 : 0.018), link));
+  links.push(new Capsule(size * 0.012, link));
   const gripper = new Group();
-  const cross = new BufferGeometry();
-  const r = size * 0.06;
-  cross.setAttribute("position", new BufferAttribute(new Float32Array([-r, 0, 0, r, 0, 0, 0, -r, 0, 0, r, 0, 0, 0, 0, 0, 0, r]), 3));
-  gripper.add(new LineSegments(cross, new LineBasicMaterial({color: colour("line-1")})));
-  group.add(strokes, gripper);
-  // Seen through the boxes: an arm reaches into what it grasps.
-  group.traverse((o) => {
-    const m = (o as Mesh).material as Material | undefined;
-    if (!m) return;
-    m.depthTest = false;
-    m.transparent = true;
-    o.renderOrder = 2;
-  });
-  return {info, group, joints, strokes, gripper};
+  for (const side of [-1, 1]) {
+    const finger = new Mesh(new BoxGeometry(0.014 * size, 0.03 * size, 0.06 * size), paint("line-1"));
+    finger.position.set(0.024 * size * side, 0, -0.012 * size);
+    gripper.add(finger);
+  }
+  group.add(...links.map((l) => l.group), gripper);
+  return {info, group, links, gripper};
 }
 
 /** Forward kinematics in the base's frame: each link's frame is its parent's, its pose, then its joint. */
@@ -106,8 +88,7 @@ export function placeArm(arm: Arm, q: number[] | undefined): void {
   if (!arm.group.visible) return;
   const mount = matrixOf(arm.info.mount);
   const frames: Matrix4[] = [];
-  const path = arm.strokes.geometry.getAttribute("position") as BufferAttribute;
-  const at = new Vector3();
+  const place = (m: Matrix4): Vector3 => new Vector3().setFromMatrixPosition(m);
   arm.info.links.forEach((link, i) => {
     const parent = link.parent < 0 ? mount : frames[link.parent]!;
     const frame = parent.clone().multiply(matrixOf(link.pose));
@@ -115,18 +96,11 @@ export function placeArm(arm: Arm, q: number[] | undefined): void {
     if (link.joint === "revolute") frame.multiply(new Matrix4().makeRotationAxis(axis, q![link.q]!));
     else if (link.joint === "prismatic") frame.multiply(new Matrix4().makeTranslation(axis.multiplyScalar(q![link.q]!)));
     frames.push(frame);
-    at.setFromMatrixPosition(parent);
-    path.setXYZ(2 * i, at.x, at.y, at.z);
-    at.setFromMatrixPosition(frame);
-    path.setXYZ(2 * i + 1, at.x, at.y, at.z);
-    arm.joints[i]!.position.copy(at);
+    arm.links[i]!.set(place(parent), place(frame));
   });
-  const last = frames.length;
-  const end = frames[last - 1]!.clone().multiply(matrixOf(arm.info.gripper));
-  path.setXYZ(2 * last, at.x, at.y, at.z);
-  at.setFromMatrixPosition(end);
-  path.setXYZ(2 * last + 1, at.x, at.y, at.z);
-  path.needsUpdate = true;
+  const last = frames[frames.length - 1]!;
+  const end = last.clone().multiply(matrixOf(arm.info.gripper));
+  arm.links[frames.length]!.set(place(last), place(end));
   end.decompose(arm.gripper.position, arm.gripper.quaternion, new Vector3());
 }
 
@@ -142,52 +116,90 @@ export function fillPath(path: Float32Array, rows: number, position: ArrayLike<n
 export function dispose(object: Object3D): void {
   object.traverse((o) => {
     const mesh = o as Mesh;
-    mesh.geometry?.dispose();
+    if (!SHARED.has(mesh.geometry)) mesh.geometry?.dispose();
     for (const m of Array.isArray(mesh.material) ? mesh.material : mesh.material ? [mesh.material] : []) m.dispose();
   });
 }
 
-/** A satellite around its bus of a x b x c: edges, a marked face, two panels along the axis that no contact needs, a ring behind. All of it is
- * drawn for the eye: mass and inertia are the bus's. */
-export function makeSatellite(size: [number, number, number], wing: number, tint: string): Group {
+/** A body that is long for its width carries its length in a panel: the bus is the part of the cuboid at the end that is met first. */
+export interface Bus {
+  size: [number, number, number];
+  centre: Vector3;
+  /** Axis of the one long panel; -1: two of them across. */
+  long: number;
+  /** Which end of it the bus is at. */
+  end: number;
+}
+
+export function busOf(size: [number, number, number], met: Vector3 | null): Bus {
+  const long = size.findIndex((s, k) => s > 2 * Math.max(size[(k + 1) % 3]!, size[(k + 2) % 3]!));
+  const bus: Bus = {size: [...size], centre: new Vector3(), long, end: 0};
+  if (long < 0) return bus;
+  bus.end = met && met.getComponent(long) !== 0 ? Math.sign(met.getComponent(long)) : -1;
+  bus.size[long] = 0.6 * size[long]!;
+  bus.centre.setComponent(long, bus.end * 0.2 * size[long]!);
+  return bus;
+}
+
+/** A satellite around its bus of a x b x c: edges, a marked face, panels along the axis that no contact needs (or one long panel), a nozzle in its ring
+ * at the other end. All of it is drawn for the eye: mass and inertia are the cuboid's. */
+export function makeSatellite(bus: Bus, wing: number, tint: string): Group {
   const group = new Group();
+  const {size, long, end} = bus;
   const [a, b, c] = size;
-  const bus = new BoxGeometry(a, b, c);
-  const paint = (name: string, opacity = 1): MeshLambertMaterial => new MeshLambertMaterial({color: colour(name), transparent: opacity < 1, opacity, polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1});
+  const box = new BoxGeometry(a, b, c);
+  const solid = (name: string): MeshLambertMaterial => new MeshLambertMaterial({color: colour(name), polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1});
   const lines = (opacity: number): LineBasicMaterial => new LineBasicMaterial({color: colour("ink"), transparent: true, opacity});
-  group.add(new Mesh(bus, paint("body")), new LineSegments(new EdgesGeometry(bus), lines(0.6)));
+  group.add(new Mesh(box, solid("body")), new LineSegments(new EdgesGeometry(box), lines(0.6)));
   const mark = new Mesh(new PlaneGeometry(b * 0.5, c * 0.5), new MeshBasicMaterial({color: colour(tint), side: DoubleSide}));
   mark.rotation.set(0, Math.PI / 2, 0);
   mark.position.set(a * 0.503, 0, 0);
-  group.add(mark);
-  // Panels: thin, in three fields, on a short boom.
-  const span = 0.95 * size[wing]!;
-  const across = wing === 2 ? 1 : 2;
-  const wide = 0.62 * Math.min(size[across]!, size[(wing + 1) % 3]!, size[(wing + 2) % 3]!);
-  for (const side of [-1, 1]) {
-    const panel = new Group();
-    const boom = new Mesh(new CylinderGeometry(0.012 * span, 0.012 * span, 0.12 * span, 8), paint("wall"));
-    boom.position.y = side * (0.5 * size[wing]! + 0.06 * span);
-    panel.add(boom);
-    for (let k = 0; k < 3; k++) {
-      const field = new BoxGeometry(wide, (0.96 * span) / 3, 0.015 * span);
-      const mesh = new Mesh(field, paint("panel"));
-      mesh.position.y = side * (0.5 * size[wing]! + 0.12 * span + (span * (k + 0.5)) / 3);
+  if (long !== 0) group.add(mark);
+  // Panels: thin, in fields, on a short boom.
+  const panel = (axis: number, side: number, span: number, wide: number, fields: number): void => {
+    const all = new Group();
+    const boom = new Mesh(new CylinderGeometry(0.015 * span, 0.015 * span, 0.14 * span, 8), solid("wall"));
+    boom.position.y = side * (0.5 * size[axis]! + 0.07 * span);
+    all.add(boom);
+    for (let k = 0; k < fields; k++) {
+      const field = new BoxGeometry(wide, (0.97 * span) / fields, 0.012 * span);
+      const mesh = new Mesh(field, solid("panel"));
+      mesh.position.y = side * (0.5 * size[axis]! + 0.14 * span + (span * (k + 0.5)) / fields);
       mesh.add(new LineSegments(new EdgesGeometry(field), lines(0.45)));
-      panel.add(mesh);
+      all.add(mesh);
     }
-    panel.quaternion.setFromUnitVectors(new Vector3(0, 1, 0), new Vector3().setComponent(wing, 1));
-    group.add(panel);
+    all.quaternion.setFromUnitVectors(new Vector3(0, 1, 0), new Vector3().setComponent(axis, 1));
+    group.add(all);
+  };
+  if (long >= 0) {
+    panel(long, -end, 0.95 * size[long]!, 1.05 * Math.max(...size.filter((_s, k) => k !== long)), 7);
+    // A dish and an antenna across: an observer of the earth.
+    const side = (long + 1) % 3;
+    const flat = new BoxGeometry(...([0, 1, 2].map((k) => (k === side ? 0.03 * size[long]! : k === long ? 0.85 * size[k]! : 0.32 * size[k]!)) as [number, number, number]));
+    const antenna = new Mesh(flat, solid("wall"));
+    antenna.position.setComponent(side, -0.5 * size[side]! - 0.02 * size[long]!);
+    antenna.add(new LineSegments(new EdgesGeometry(flat), lines(0.45)));
+    group.add(antenna);
+  } else {
+    const across = wing === 2 ? 1 : 2;
+    const wide = 0.62 * Math.min(size[across]!, size[(wing + 1) % 3]!, size[(wing + 2) % 3]!);
+    for (const side of [-1, 1]) panel(wing, side, 0.95 * size[wing]!, wide, 3);
   }
-  const radius = 0.22 * Math.min(b, c);
-  const ring = new Mesh(new TorusGeometry(radius, 0.16 * radius, 8, 28), paint("wall"));
-  ring.rotation.set(0, Math.PI / 2, 0);
-  ring.position.set(-a * 0.5 - 0.1 * radius, 0, 0);
-  const bell = new Mesh(new CylinderGeometry(0.45 * radius, 0.85 * radius, 0.7 * radius, 24, 1, true), paint("wall"));
+  // The ring that it stood on at launch, around the nozzle.
+  const axis = long >= 0 ? long : 0;
+  const sign = long >= 0 ? end : -1;
+  const radius = (long >= 0 ? 0.3 : 0.22) * Math.min(size[(axis + 1) % 3]!, size[(axis + 2) % 3]!);
+  const back = new Group();
+  const ring = new Mesh(new TorusGeometry(radius, 0.16 * radius, 8, 28), solid("wall"));
+  ring.rotation.x = Math.PI / 2;
+  const bell = new Mesh(new CylinderGeometry(0.85 * radius, 0.45 * radius, 0.7 * radius, 24, 1, true), solid("wall"));
   (bell.material as MeshLambertMaterial).side = DoubleSide;
-  bell.rotation.set(0, 0, -Math.PI / 2);
-  bell.position.set(-a * 0.5 - 0.35 * radius, 0, 0);
-  group.add(ring, bell);
+  bell.position.y = 0.25 * radius;
+  back.add(ring, bell);
+  back.quaternion.setFromUnitVectors(new Vector3(0, 1, 0), new Vector3().setComponent(axis, sign));
+  back.position.setComponent(axis, sign * (0.5 * size[axis]! + 0.1 * radius));
+  group.add(back);
+  group.position.copy(bus.centre);
   return group;
 }
 

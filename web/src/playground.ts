@@ -9,7 +9,7 @@ import {contactMass, LimitLine} from "./limits";
 import {Model, Runner, type Result} from "./model";
 import {colour, PlotGroup, type Line, type Panel} from "./plots";
 import {fromLink, toLink} from "./share";
-import {Painter} from "./scene";
+import {Painter, VIEWS, type Side, type View} from "./scene";
 import {header, setTheme} from "./theme";
 import {isValid} from "./verdict";
 
@@ -49,6 +49,7 @@ class Playground {
   private panels: Panel[] = [];
   private sheet: Sheet | null = null;
   private painter: Painter | null = null;
+  private side: Side = "orbit";
   private duration = 1;
   private time = 0;
   private playing = false;
@@ -93,15 +94,23 @@ class Playground {
     requestAnimationFrame(() => setTimeout(() => this.stage()));
   }
 
+  /** orbit or laboratory, in all pictures; the latter needs the robots' axes. */
+  private show3d(side: Side): void {
+    if (!this.painter || side === this.side) return;
+    this.side = side;
+    this.stage();
+    if (side === "lab" && this.sheet) this.start(this.sheet.text);
+  }
+
   private stage(): void {
     try {
-      this.painter = new Painter();
+      this.painter ??= new Painter();
     } catch {
       this.status.textContent = "This browser offers no WebGL: the pictures are left out, numbers and plots stay.";
       return;
     }
     for (const card of this.cards) {
-      card.stage(this.painter);
+      card.stage(this.painter, this.side);
       card.scene!.onTurn = (from) => this.cards.forEach((c) => c.scene?.follow(from));
     }
     this.draw();
@@ -202,7 +211,7 @@ class Playground {
       this.wanted = null;
       this.began = performance.now();
       this.app.setAttribute("aria-busy", "true");
-      const results = await Promise.all(this.runners.map((r, i) => r.run(text, METHODS[i]![0])));
+      const results = await Promise.all(this.runners.map((r, i) => r.run(text, METHODS[i]![0], this.side === "lab")));
       this.took = performance.now() - this.began;
       if (results.every(Boolean)) this.show(results as Result[]);
     }
@@ -238,7 +247,7 @@ class Playground {
 
   private draw(): void {
     const first = this.cards[0]!;
-    const stretch = first.stretch();
+    const stretch = this.side === "lab" ? 1 : first.stretch();
     this.scale.textContent = stretch > 1 ? ` Motion is drawn ${stretch} times larger.` : "";
     first.draw(null, stretch);
     const frame = first.run && first.scene ? first.scene.view() : null;
@@ -290,10 +299,16 @@ class Playground {
   private transport(): HTMLElement {
     this.track.addEventListener("input", () => this.seek(Number(this.track.value)));
     const speed = h("select", {"aria-label": "Speed of the replay", change: () => (this.speed = Number(speed.value))}, ...SPEEDS.map((k) => h("option", {value: k, selected: k === 1}, `${k} ×`)));
+    const sides = h("select", {id: "side", "aria-label": "What the pictures show", change: () => this.show3d(sides.value as Side)}, h("option", {value: "orbit"}, "orbit"), h("option", {value: "lab"}, "laboratory"));
+    const views = h("select", {id: "view", "aria-label": "Camera", change: () => this.cards.forEach((c) => c.scene?.setView(views.value as View))}, ...VIEWS.map((v) => h("option", {value: v}, v)));
     this.play(false);
     return h(
       "div", {class: "transport", role: "region", "aria-label": "Replay"}, this.playButton, this.clock, h("div", {class: "track"}, this.marks, this.track), speed,
-      h("button", {type: "button", class: "quiet small", click: () => this.cards.forEach((c) => c.scene?.fit())}, "Reset view"));
+      sides, views,
+      h("button", {type: "button", class: "quiet small", click: () => {
+        views.value = "overview";
+        this.cards.forEach((c) => c.scene?.fit());
+      }}, "Reset view"));
   }
 
   seek(t: number): void {

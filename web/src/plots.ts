@@ -3,7 +3,7 @@
 import uPlot from "uplot";
 import {h} from "./dom";
 import {number, relevant, unitText} from "./format";
-import {nearestRow, type Contact, type Table} from "./data";
+import {nearestRow, rowAt, type Contact, type Table} from "./data";
 
 export interface Line {
   label: string;
@@ -44,6 +44,8 @@ export interface XAxis {
   log: boolean;
 }
 
+const MANY = 200_000; // rows: longer tables are thinned to the range that is shown
+const BUCKETS = 1500; // of it
 const DASHES: number[][] = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 2], [14, 4], [2, 2, 6, 2], [1, 4]];
 
 let colours: CSSStyleDeclaration | null = null;
@@ -227,9 +229,45 @@ export class Panel {
     this.showTime();
   }
 
+  /** Of tables this long only what the range shows is drawn: every row, or the smallest and largest of each bucket of rows. */
+  private get long(): boolean {
+    return this.spec.lines.some((line) => line.table.rows > MANY && !line.table.capacity);
+  }
+
+  private thin(table: Table, lines: Line[]): uPlot.AlignedData {
+    const [from, to] = this.group.range;
+    const first = Math.max(0, rowAt(table.time, table.rows, from) - 1);
+    const last = Math.min(table.rows - 1, rowAt(table.time, table.rows, to) + 2);
+    const columns = lines.map((line) => line.table.column(line.column)!);
+    const size = Math.ceil((last - first + 1) / BUCKETS);
+    const rows = new Set<number>([0, table.rows - 1]);
+    if (size <= 4) for (let i = first; i <= last; i++) rows.add(i);
+    else for (const values of columns)
+      for (let at = first; at <= last; at += size) {
+        let low = at;
+        let high = at;
+        for (let i = at + 1; i < at + size && i <= last; i++) {
+          const v = values[i]!;
+          if (!(v >= values[low]!)) low = i; // a gap is an extreme, too
+          if (!(v <= values[high]!)) high = i;
+        }
+        rows.add(low).add(high);
+      }
+    const order = Float64Array.from(rows).sort();
+    const clean = (v: number): number | null => (Math.abs(v) < Infinity ? v : null);
+    return [Array.from(order, (i) => table.time[i]!), ...columns.map((values) => Array.from(order, (i) => clean(values[i]!)))] as uPlot.AlignedData;
+  }
+
   private aligned(): uPlot.AlignedData {
     if (this.data) return this.data;
     const tables = [...new Set(this.spec.lines.map((line) => line.table))];
+    if (this.long) {
+      const order = tables.flatMap((t) => this.spec.lines.filter((l) => l.table === t));
+      const parts = tables.map((t) => this.thin(t, order.filter((l) => l.table === t)));
+      const all = parts.length > 1 ? uPlot.join(parts) : parts[0]!;
+      this.data = [all[0], ...this.spec.lines.map((l) => all[order.indexOf(l) + 1]!)] as uPlot.AlignedData;
+      return this.data;
+    }
     const clean = (line: Line): (number | null)[] | Float32Array => {
       const values = line.table.column(line.column)!;
       for (let i = 0; i < values.length; i++)
@@ -513,7 +551,9 @@ export class Panel {
 
   showRange(): void {
     const u = this.plot;
+    if (this.long) this.data = null;
     if (!u) return;
+    if (this.long) u.setData(this.aligned(), false);
     u.setScale("x", {min: this.group.range[0], max: this.group.range[1]});
     this.showTime();
   }
@@ -553,9 +593,15 @@ export class Panel {
 
   /** Values of the lines at the row nearest to t, as the legend shows them. */
   valuesAt(t: number): {time: number; values: (number | null)[]} {
+    if (this.long) return {time: t, values: this.spec.lines.map((line) => this.exactly(line, t))};
     const data = this.aligned();
     const row = nearestRow(data[0] as ArrayLike<number>, data[0].length, t);
     return {time: data[0][row]!, values: data.slice(1).map((v) => (v as ArrayLike<number | null>)[row] ?? null)};
+  }
+
+  private exactly(line: Line, t: number): number | null {
+    const value = line.table.column(line.column)?.[nearestRow(line.table.time, line.table.rows, t)];
+    return value !== undefined && Number.isFinite(value) ? value : null;
   }
 
   /** Moves the shared cursor to t, as the mouse would. */
@@ -572,8 +618,9 @@ export class Panel {
     if (!this.plot) return;
     const data = this.aligned();
     const row = this.cursorRow ?? nearestRow(data[0] as ArrayLike<number>, data[0].length, this.group.time);
+    const exact = this.long ? this.spec.lines.map((line) => this.exactly(line, this.cursorRow === null ? this.group.time : (data[0][row] ?? 0))) : null;
     this.values.forEach((element, i) => {
-      element.textContent = number(relevant((data[i + 1] as ArrayLike<number | null>)[row] ?? null, this.spec.limit), 4);
+      element.textContent = number(relevant((exact ? exact[i] : (data[i + 1] as ArrayLike<number | null>)[row]) ?? null, this.spec.limit), 4);
     });
   }
 }

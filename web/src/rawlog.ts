@@ -4,6 +4,7 @@ import {number} from "./format";
 import {parseColumn} from "./table";
 
 const MOST_ROWS = 5_000_000; // of one log, so that a page does not take all memory
+const MOST_VALUES = 250_000_000; // the same: 1 GB
 
 /** What a point of a long run is in the range that is shown: every cycle, or in which part of it every cycle. */
 export function levelSentence(run: Run, [from, to]: [number, number]): string {
@@ -27,30 +28,39 @@ export class RawTable implements Table {
     this.values = columns.map(() => new Float32Array(1 << 12));
   }
 
-  private room(): void {
-    if (this.rows === this.time.length) {
-      const wider = <T extends Float32Array | Float64Array>(old: T): T => {
-        const a = new (old.constructor as new (n: number) => T)(2 * old.length);
-        a.set(old);
-        return a;
-      };
-      this.time = wider(this.time);
-      for (let i = 0; i < this.values.length; i++) this.values[i] = wider(this.values[i]!);
-    }
+  /** For so many more rows. A page that took all memory would be ended by the browser, without a word. */
+  private room(more: number): void {
+    const wanted = this.rows + more;
+    if (wanted <= this.time.length) return;
+    if (wanted > MOST_ROWS) throw new Error(`it has more than ${MOST_ROWS} rows`);
+    if (wanted * this.values.length > MOST_VALUES) throw new Error(`it has more than ${MOST_VALUES / 1e6} million numbers: ${this.rows} rows of ${this.values.length} columns were read; export a part of it`);
+    const size = Math.min(Math.max(wanted, Math.ceil(1.5 * this.time.length)), MOST_ROWS);
+    const wider = <T extends Float32Array | Float64Array>(old: T): T => {
+      const a = new (old.constructor as new (n: number) => T)(size);
+      a.set(old);
+      return a;
+    };
+    this.time = wider(this.time);
+    for (let i = 0; i < this.values.length; i++) this.values[i] = wider(this.values[i]!);
   }
 
   add(cells: string[], from: number[]): void {
-    this.room();
+    this.room(1);
     this.time[this.rows] = Number(cells[0]);
     from.forEach((k, i) => (this.values[i]![this.rows] = cells[k] === "" || cells[k] === undefined ? NaN : Number(cells[k])));
     this.rows++;
   }
 
-  addNumbers(time: number, next: () => number): void {
-    this.room();
-    this.time[this.rows] = time;
-    for (const column of this.values) column[this.rows] = next();
-    this.rows++;
+  /** Rows of numbers, read a column after the other; column 0 is the time. */
+  addBlock(rows: number, value: (row: number, column: number) => number): void {
+    this.room(rows);
+    const {rows: first} = this;
+    for (let i = 0; i < rows; i++) this.time[first + i] = value(i, 0);
+    for (let c = 0; c < this.values.length; c++) {
+      const column = this.values[c]!;
+      for (let i = 0; i < rows; i++) column[first + i] = value(i, c + 1);
+    }
+    this.rows += rows;
   }
 
   /** Arrays as long as the rows, once all have been read. */
@@ -83,7 +93,6 @@ export async function readLog(file: Blob, like: Table | null, cycles: number | n
   const take = (line: string): void => {
     const cells = line.split(",");
     if (table) {
-      if (table.rows >= MOST_ROWS) throw new Error(`it has more than ${MOST_ROWS} rows`);
       table.add(cells, from);
       return;
     }

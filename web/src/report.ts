@@ -7,8 +7,9 @@ import {emulationPlans, plans, type PlotPlan, type Quantity} from "./plans";
 import {dropZone} from "./drop";
 import {Notes} from "./notes";
 import {saver} from "./save";
-import {conduct, decimals, emulationUnit, mark, matrices, percentile, section, squareOf} from "./sections";
-import {Scene, viewPicker} from "./scene";
+import {conduct, decimals, events, emulationUnit, mark, matrices, percentile, section, squareOf} from "./sections";
+import {Scene} from "./scene";
+import {Stage} from "./stage";
 import {levelSentence, readLog} from "./rawlog";
 import {StudyPage, type Study} from "./study";
 import {header, setTheme} from "./theme";
@@ -24,7 +25,7 @@ class Page {
   private readonly duration: number;
   private readonly start: number;
   private current: Run;
-  private scene: Scene | null = null;
+  private scene: Stage | null = null;
   private playing = false;
   private speed = 1;
   private lastFrame = 0;
@@ -211,7 +212,7 @@ class Page {
         {text: "", node: h("span", {}, mark(r.met, r.met ? "met" : "not met"), when !== null ? h("span", {class: "soft"}, `, ${when}`) : null)},
       ];
     });
-    return section("Requirements", "", htmlTable("Requirements", ["Requirement", "#Value", "#Limit", "Share of the limit", ""], rows, "requirements"));
+    return section("Requirements", "", htmlTable("Requirements", ["Requirement", "#Value", "#Limit", "Share of the limit", "Result"], rows, "requirements"));
   }
 
   private facts(run: Run): HTMLElement {
@@ -317,27 +318,17 @@ class Page {
   }
 
   private fillReplay(s: HTMLElement, run: Run): void {
-    const names = satelliteNames(run);
     try {
-      this.scene ??= new Scene();
+      this.scene ??= new Stage((wide) => this.details.querySelector(".split")?.classList.toggle("wide", wide));
     } catch {
       s.replaceChildren(...section("Replay", "~This browser offers no WebGL; the replay is left out.").childNodes);
       return;
     }
-    const scene = this.scene;
-    s.querySelector(".scene")!.replaceWith(scene.element);
-    scene.setRun(run.table!, run.geometry, names);
-    scene.setTime(this.group.time);
-    const hasGhost = names.some((n) => run.table!.column(`${n}.robot.position.x`));
-    const factors = [...new Set([1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, scene.lag])].sort((a, b) => a - b);
-    const lag = h("select", {id: "lag", change: () => scene.setLag(Number(lag.value))}, ...factors.map((k) => h("option", {value: k, selected: k === scene.lag}, `× ${k}`)));
-    s.querySelector(".scene-legend")!.replaceChildren(
-      h("span", {}, h("i", {class: "key solid"}), "satellite"),
-      ...(hasGhost ? [h("span", {}, h("i", {class: "key ghost"}), "robot, its lag drawn ", h("label", {class: "hidden", for: "lag"}, "Factor by which the robot's lag is drawn"), lag)] : []),
-      h("span", {}, h("i", {class: "key ideal"}), "ideal"),
-      h("span", {}, h("i", {class: "key force"}), "force"),
-      viewPicker(scene),
-    );
+    const stage = this.scene;
+    s.querySelector(".scene")!.replaceWith(stage.element);
+    s.querySelector(".scene-legend")!.replaceWith(stage.legend);
+    stage.setRun(run.table!, run.geometry, satelliteNames(run));
+    stage.setTime(this.group.time);
   }
 
   /* ------------------------------------------------------------------------------------------ plots -- */
@@ -502,7 +493,7 @@ class Page {
     this.play(false);
     this.showMarks();
     return h(
-      "div", {class: "transport", role: "group", "aria-label": "Replay"},
+      "div", {class: "transport", role: "region", "aria-label": "Replay"},
       this.playButton, this.clock,
       h("div", {class: "track"}, this.marks, this.slider),
       speed,
@@ -517,6 +508,10 @@ class Page {
       const i = h("i", {});
       i.style.left = `${(100 * (c.start_s - this.start)) / this.duration}%`;
       i.style.width = `${(100 * ((c.end_s ?? this.start + this.duration) - c.start_s)) / this.duration}%`;
+      return i;
+    }), ...events(this.current).map(([t, text]) => {
+      const i = h("i", {class: "event-mark", title: `${seconds(t)}: ${text}`});
+      i.style.left = `${(100 * (t - this.start)) / this.duration}%`;
       return i;
     }), ...(this.notes?.times ?? []).map((t) => {
       const i = h("i", {class: "note-mark"});
@@ -585,7 +580,7 @@ class Page {
 
   restyle(): void {
     this.group.restyle();
-    this.scene?.restyle(this.current.geometry, satelliteNames(this.current));
+    this.scene?.restyle();
     this.seek(this.group.time);
   }
 
@@ -630,7 +625,9 @@ class Page {
       time: () => this.group.time,
       range: () => [...this.group.range],
       playing: () => this.playing,
-      picture: () => this.scene?.picture() ?? null,
+      picture: (side?: "orbit" | "lab") => this.scene?.picture(side) ?? null,
+      sides: () => this.scene?.shownSides ?? [],
+      flange: (name: string) => this.scene?.flange(name) ?? null,
       frames: () => this.scene?.frames ?? 0,
     };
   }

@@ -1,6 +1,6 @@
 // Satellites, robots, walls and forces in three dimensions at one instant. Draws only when something changed.
 import {
-  AmbientLight, ArrowHelper, BoxGeometry, BufferAttribute, BufferGeometry, Color, ConeGeometry, DirectionalLight, DoubleSide, EdgesGeometry,
+  AmbientLight, ArrowHelper, AxesHelper, BoxGeometry, BufferAttribute, BufferGeometry, Color, ConeGeometry, DirectionalLight, DoubleSide, EdgesGeometry,
   GridHelper, Group, Line, LineBasicMaterial, LineDashedMaterial, LineSegments, Matrix4, Mesh, MeshBasicMaterial, MeshLambertMaterial,
   PerspectiveCamera, PlaneGeometry, Quaternion, Scene as World, SphereGeometry, Vector3, WebGLRenderer, type Material,
 } from "three";
@@ -8,7 +8,8 @@ import {OrbitControls} from "three/examples/jsm/controls/OrbitControls.js";
 import {h} from "./dom";
 import {colour} from "./plots";
 import {quaternionNames, rowAt, sample, vectorNames, type Geometry, type GeometryContact, type GeometrySatellite, type Table} from "./data";
-import {cuboid, dispose, fillPath, makeArm, makeProbe, makeSatellite, meshOf, placeArm, principal, vector, type Arm} from "./parts";
+import {Carrier, makeMockup, matrixOf, vector} from "./carrier";
+import {busOf, cuboid, dispose, fillPath, makeArm, makeProbe, makeSatellite, meshOf, placeArm, principal, type Arm} from "./parts";
 
 interface Body {
   name: string;
@@ -17,6 +18,8 @@ interface Body {
   ideal: Group | null;
   trail: Line;
   size: number;
+  /** [m] from its middle to its label. */
+  above: number;
   /** Where it starts, how far it is drawn from there, and its bus: half widths and attitude in the body frame. */
   start: Vector3;
   shift: Vector3;
@@ -24,26 +27,36 @@ interface Body {
   turn: Quaternion;
   measured: ArrowHelper;
   corrected: ArrowHelper;
+  torque: ArrowHelper;
+  carrier: Carrier | null;
+  /** Columns of where it is drawn, and of what it is compared with. */
+  prefix: string;
+  other: string;
   label: HTMLElement;
   arm: Arm | null;
   points: {contact: string; point: Vector3}[];
 }
 
+/** The way of a contact's point while it touches: pieces of a line, and the row that each belongs to. */
+interface Scratch {
+  body: Body;
+  contact: string;
+  point: Vector3;
+  line: LineSegments;
+  rows: number[];
+}
+
+/** orbit: the satellites as they move; lab: what stands on the ground, the robots by their axes. */
+export type Side = "orbit" | "lab";
+
+const SCRATCH = 2000; // pieces of a contact's way
+const TINY = 1e-9; // [N m] of a torque: below it is rounding
+
 /** Robots that are commanded a relative motion stand elsewhere; what they show in the inertial frame has columns of its own. */
 const robotOf = (table: Table, name: string): string => (table.column(`${name}.inertial.position.x`) ? `${name}.inertial` : `${name}.robot`);
 
-export const VIEWS = ["overview", "contact", "follow", "robot"] as const;
+export const VIEWS = ["overview", "contact", "flange", "follow"] as const;
 export type View = (typeof VIEWS)[number];
-
-/** Where the camera stands, as a list beside the legend. */
-export function viewPicker(scene: Scene): HTMLElement {
-  const select = h("select", {id: "view", "aria-label": "Camera", change: () => scene.setView(select.value as View)}, ...VIEWS.map((v) => h("option", {value: v}, v)));
-  const reset = h("button", {type: "button", class: "quiet small", click: () => {
-    select.value = "overview";
-    scene.fit();
-  }}, "Reset view");
-  return h("span", {class: "views"}, select, reset);
-}
 
 /** One WebGL context that draws for several scenes: each shows its picture on a canvas of its own. */
 export class Painter {
@@ -80,6 +93,9 @@ export class Scene {
   private readonly labels = h("div", {class: "labels", "aria-hidden": "true"});
   private bodies: Body[] = [];
   private walls: {label: HTMLElement; at: Vector3}[] = [];
+  private scratches: Scratch[] = [];
+  private nominal: {axes: AxesHelper; label: HTMLElement} | null = null;
+  private torqueMax = 0;
   private table: Table | null = null;
   private content = new Group();
   private time = 0;
@@ -98,11 +114,14 @@ export class Scene {
   style: number | null = null;
   /** Where the view stands and how much it shows, instead of what the run itself needs: of scenes that are compared. */
   frame: {centre: Vector3; extent: number} | null = null;
+  /** Of the extent, what the overview keeps about the middle. */
+  room = 0.5;
   /** The user has turned the view. */
   onTurn: (scene: Scene) => void = () => {};
 
   /** painter: draws it together with others; null: by a context of its own. */
-  constructor(private readonly painter: Painter | null = null) {
+  constructor(private readonly painter: Painter | null = null, readonly side: Side = "orbit") {
+    if (side === "lab") this.element.setAttribute("aria-label", "The laboratory in three dimensions: robots, mock-ups and what they touch. Shift and arrow keys turn the view, plus and minus zoom, zero shows all.");
     this.renderer = painter ? null : new WebGLRenderer({antialias: true, alpha: true, preserveDrawingBuffer: true});
     this.renderer?.setPixelRatio(Math.min(2, devicePixelRatio));
     this.canvas = this.renderer?.domElement ?? h("canvas");
@@ -159,7 +178,17 @@ export class Scene {
     return !!table && table.rows > 1 && satellites.some((name) => !!table.column(`${name}.position.x`));
   }
 
+  /** A laboratory can be shown: some robot's axes are in the table. */
+  static hasLab(table: Table | null, geometry: Geometry | null): boolean {
+    return !!table && !!geometry?.satellites.some((s) => s.robot?.arm && table.column(`${s.name}.robot.axis.1.angle`) && table.column(`${s.name}.robot.position.x`));
+  }
+
+  private drawnAt(name: string): string {
+    return this.side === "lab" ? `${name}.robot` : name;
+  }
+
   setRun(table: Table, geometry: Geometry | null, satellites: string[]): void {
+    if (this.side === "lab") this.stretch = 1;
     this.table = table;
     this.geometry = geometry;
     this.satellites = satellites;
@@ -168,12 +197,14 @@ export class Scene {
     this.labels.replaceChildren();
     this.bodies = [];
     this.walls = [];
+    this.scratches = [];
+    this.nominal = null;
     const low = new Vector3(Infinity, Infinity, Infinity);
     const high = low.clone().negate();
     let largestSize = 0;
-    this.forceMax = 0;
+    this.forceMax = this.torqueMax = 0;
     satellites.forEach((name, index) => {
-      const columns = vectorNames(`${name}.position`).map((c) => table.column(c));
+      const columns = vectorNames(`${this.drawnAt(name)}.position`).map((c) => table.column(c));
       if (columns.some((c) => !c)) return;
       const info = geometry?.satellites.find((s) => s.name === name);
       const body = this.makeBody(name, index, info, geometry?.contacts ?? [], table, columns as ArrayLike<number>[]);
@@ -185,9 +216,18 @@ export class Scene {
         low.set(Math.min(low.x, x), Math.min(low.y, y), Math.min(low.z, z));
         high.set(Math.max(high.x, x), Math.max(high.y, y), Math.max(high.z, z));
       }
-      const forces = vectorNames(`${name}.force_measured`).map((c) => table.column(c));
-      if (forces.every(Boolean))
-        for (let i = 0; i < table.rows; i++) this.forceMax = Math.max(this.forceMax, Math.hypot(forces[0]![i]!, forces[1]![i]!, forces[2]![i]!) || 0);
+      for (const place of body.carrier?.places() ?? []) {
+        low.min(place);
+        high.max(place).max(place.clone().setZ(place.z + 0.6 * body.carrier!.reach)); // and its elbow
+      }
+      const largestOf = (what: string): number => {
+        const c = vectorNames(`${name}.${what}`).map((k) => table.column(k));
+        let most = 0;
+        if (c.every(Boolean)) for (let i = 0; i < table.rows; i++) most = Math.max(most, Math.hypot(c[0]![i]!, c[1]![i]!, c[2]![i]!) || 0);
+        return most;
+      };
+      this.forceMax = Math.max(this.forceMax, largestOf("force_measured"));
+      this.torqueMax = Math.max(this.torqueMax, largestOf("torque_corrected"));
     });
     if (this.bodies.length === 0) return;
     this.centre.addVectors(low, high).multiplyScalar(0.5);
@@ -200,10 +240,14 @@ export class Scene {
     for (const contact of geometry?.contacts ?? []) {
       this.part(contact);
       this.makeContact(contact);
+      this.makeScratch(contact);
     }
+    this.fillScratches();
+    if (geometry?.relative) this.makeNominal();
     const grid = new GridHelper(this.extent * 3, 24, colour("grid"), colour("grid"));
     grid.rotateX(Math.PI / 2);
-    grid.position.set(this.centre.x, this.centre.y, low.z - largestSize * 0.95);
+    const feet = this.bodies.flatMap((b) => b.carrier?.places().map((p) => p.z - 0.08 * b.carrier!.reach) ?? []);
+    grid.position.set(this.centre.x, this.centre.y, feet.length ? Math.min(...feet) : low.z - largestSize * 0.95);
     this.content.add(grid);
     this.lag = this.niceLag(largestSize);
     this.fit();
@@ -216,7 +260,7 @@ export class Scene {
     if (!table || table.rows === 0) return;
     const last = table.rows - 1;
     for (const body of this.bodies) {
-      const columns = vectorNames(`${body.name}.position`).map((c) => table.column(c)!);
+      const columns = vectorNames(`${body.prefix}.position`).map((c) => table.column(c)!);
       const here = new Vector3(columns[0]![last], columns[1]![last], columns[2]![last]);
       if (Number.isFinite(here.x + here.y + here.z) && here.distanceTo(this.centre) > 0.45 * this.extent) {
         const {position} = this.camera.clone();
@@ -232,8 +276,11 @@ export class Scene {
       path.needsUpdate = true;
       const f = vectorNames(`${body.name}.force_measured`).map((c) => table.column(c)?.[last] ?? 0);
       this.forceMax = Math.max(this.forceMax, Math.hypot(f[0]!, f[1]!, f[2]!) || 0);
+      const m = vectorNames(`${body.name}.torque_corrected`).map((c) => table.column(c)?.[last] ?? 0);
+      this.torqueMax = Math.max(this.torqueMax, Math.hypot(m[0]!, m[1]!, m[2]!) || 0);
     }
-    if (!this.following) return;
+    if (this.grown++ % 30 === 0) this.fillScratches();
+    if (!this.following || this.side === "lab") return;
     // The view drifts along with the bodies until the user takes it.
     const middle = new Vector3();
     for (const body of this.bodies) middle.addScaledVector(body.group.position, 1 / this.bodies.length);
@@ -244,6 +291,7 @@ export class Scene {
     this.controls.update();
   }
 
+  private grown = 0;
   /** The factor for the lag that suits what was seen so far. */
   suitLag(): number {
     const size = Math.max(0, ...this.bodies.map((b) => b.size));
@@ -256,8 +304,8 @@ export class Scene {
     const table = this.table!;
     let far = 0;
     for (const body of this.bodies) {
-      const a = vectorNames(`${body.name}.position`).map((c) => table.column(c));
-      const b = vectorNames(`${robotOf(table, body.name)}.position`).map((c) => table.column(c));
+      const a = vectorNames(`${body.prefix}.position`).map((c) => table.column(c));
+      const b = vectorNames(`${body.other}.position`).map((c) => table.column(c));
       if (!b.every(Boolean)) continue;
       for (let i = 0; i < table.rows; i++)
         far = Math.max(far, Math.hypot(a[0]![i]! - b[0]![i]!, a[1]![i]! - b[1]![i]!, a[2]![i]! - b[2]![i]!) || 0);
@@ -280,7 +328,9 @@ export class Scene {
     // A grasp holds the body's surface: a box that would hold its place inside is pushed until its face is there.
     const push = new Vector3();
     const held = contacts.find((k) => k.kind === "grasp" && k.against === name && k.at);
+    let met: Vector3 | null = null;
     if (held) {
+      met = vector(held.at).applyQuaternion(turn.clone().invert());
       const at = vector(held.at).applyQuaternion(turn.clone().invert()).toArray();
       const out = at.map((x, k) => Math.abs(x) / [a, b, c][k]!);
       const far = out.indexOf(Math.max(...out));
@@ -291,7 +341,8 @@ export class Scene {
     const meets = (k: number): number => Math.max(0, ...normals.map((n) => Math.abs(n.getComponent(k))));
     const wing = [1, 2, 0].reduce((best, k) => (meets(k) < meets(best) - 0.05 ? k : best));
     const mesh = meshOf(info);
-    const box = mesh ?? new BoxGeometry(a, b, c);
+    const bus = busOf([a, b, c], met);
+    const box = mesh ?? new BoxGeometry(...bus.size).translate(...bus.centre.toArray());
     const edges = new EdgesGeometry(box, mesh ? 25 : 1);
     if (mesh) {
       mesh.computeBoundingBox();
@@ -307,7 +358,7 @@ export class Scene {
         inner.add(new Mesh(box, new MeshLambertMaterial({color: colour("body"), polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1})));
         inner.add(new LineSegments(edges, new LineBasicMaterial({color: colour("ink"), transparent: true, opacity: 0.55})));
       } else if (solid) {
-        inner.add(makeSatellite([a, b, c], wing, `line-${(this.style ?? index) % 8}`));
+        inner.add(makeSatellite(bus, wing, `line-${(this.style ?? index) % 8}`));
       } else {
         const line = style === "soft" ? new LineDashedMaterial({color: colour(style), dashSize: size / 24, gapSize: size / 30}) : new LineBasicMaterial({color: colour(style)});
         const wires = new LineSegments(edges, line);
@@ -318,11 +369,25 @@ export class Scene {
       this.content.add(group);
       return group;
     };
-    const group = shell(true, "");
+    const lab = this.side === "lab";
+    const carrier = lab && info?.robot?.arm && table.column(`${name}.robot.axis.1.angle`) ? new Carrier(info.robot.arm) : null;
+    const prefix = this.drawnAt(name);
+    const other = lab ? `${name}.command` : robotOf(table, name);
+    const group = carrier ? new Group() : shell(true, "");
+    if (carrier) {
+      // On the ground there is no bus: what is bolted to the flange reaches to where it touches.
+      const touched = contacts.flatMap((k) => (k.body === name && !info?.arm ? [vector(k.point)] : k.against === name && k.kind === "grasp" ? [vector(k.at)] : []));
+      const carried = info?.arm ? [vector(info.arm.mount.position)] : [];
+      group.add(makeMockup(info!.robot!.arm!, touched, carried, carrier.reach));
+      const outline = 0.5 * size < carrier.reach ? shell(false, "soft") : null;
+      if (outline) group.add(outline);
+      this.content.add(group, carrier.group);
+      size = 0.25 * carrier.reach;
+    }
     if (mesh) group.userData.mesh = true;
     const faces: [number, number, number] = [a, b, c];
     for (const k of contacts)
-      if (k.body === name && k.kind !== "grasp" && !info?.arm) {
+      if (!carrier && k.body === name && k.kind !== "grasp" && !info?.arm) {
         const probe = makeProbe(faces, vector(k.point).applyQuaternion(turn.clone().invert()), size);
         probe.quaternion.copy(turn);
         group.add(probe);
@@ -334,8 +399,9 @@ export class Scene {
       mesh.position.copy(vector(r));
       group.add(mesh);
     }
-    const ghost = table.column(`${robotOf(table, name)}.position.x`) ? shell(false, "ghost") : null;
-    const ideal = table.column(`${name}.ideal.position.x`) ? shell(false, "soft") : null;
+    // Beside the satellite its robot; beside the robot what it is commanded, as a frame at the flange.
+    const ghost = !table.column(`${other}.position.x`) ? null : carrier ? this.makeMark(info!.robot!.arm!, carrier.reach) : shell(false, "ghost");
+    const ideal = !lab && table.column(`${name}.ideal.position.x`) ? shell(false, "soft") : null;
     const path = new Float32Array(3 * (table.capacity ?? table.rows));
     fillPath(path, table.rows, position, this.stretch);
     const trailGeometry = new BufferGeometry();
@@ -354,23 +420,124 @@ export class Scene {
       return helper;
     };
     this.content.add(trail);
-    const arm = info?.arm && table.column(`${name}.joint.1.angle`) ? makeArm(info.arm, size) : null;
+    const torque = arrow("line-3");
+    torque.add(torque.cone.clone()); // two heads: a torque
+    const arm = info?.arm && table.column(`${name}.joint.1.angle`) ? makeArm(info.arm) : null;
     if (arm) group.add(arm.group);
     const label = h("span", {class: "label3"}, name);
     this.labels.append(label);
     return {
-      name, group, ghost, ideal, trail, size, label, arm, start: vector(position.map((c) => c[0]!)), shift: new Vector3(), half: vector([a / 2, b / 2, c / 2]), turn,
+      above: carrier ? 0.3 * size : 0.72 * (mesh || bus.long < 0 ? size : Math.max(...bus.size.filter((_s, k) => k !== bus.long))), carrier, prefix, other, torque, name, group, ghost, ideal, trail, size, label, arm, start: vector(position.map((c) => c[0]!)), shift: new Vector3(), half: vector([a / 2, b / 2, c / 2]), turn,
       measured: arrow("pale-force"), corrected: arrow("force"),
       points: contacts.filter((k) => k.body === name).map((k) => ({contact: k.name, point: vector(k.point)})),
     };
   }
 
+  /** Where the flange should be: its plate as an outline. */
+  private makeMark(arm: NonNullable<NonNullable<GeometrySatellite["robot"]>["arm"]>, reach: number): Group {
+    const group = new Group();
+    const plate = new LineSegments(new EdgesGeometry(new BoxGeometry(0.09 * reach, 0.09 * reach, 0.02 * reach)), new LineBasicMaterial({color: colour("ghost")}));
+    matrixOf(arm.tool).invert().decompose(plate.position, plate.quaternion, new Vector3());
+    group.add(plate);
+    this.content.add(group);
+    return group;
+  }
+
+  private makeScratch(contact: GeometryContact): void {
+    const body = this.bodies.find((b) => b.name === contact.body);
+    if (!body || !this.table || body.arm || contact.kind === "grasp" || !this.table.column(`contact.${contact.name}.touching`)) return;
+    const geometry = new BufferGeometry();
+    geometry.setAttribute("position", new BufferAttribute(new Float32Array(6 * SCRATCH), 3));
+    const line = new LineSegments(geometry, new LineBasicMaterial({color: colour("force"), depthTest: false, transparent: true}));
+    line.frustumCulled = false;
+    line.renderOrder = 2;
+    this.content.add(line);
+    this.scratches.push({body, contact: contact.name, point: vector(contact.point), line, rows: []});
+  }
+
+  /** At most SCRATCH pieces of each: of a longer contact every so many rows. */
+  private fillScratches(): void {
+    const table = this.table;
+    if (!table) return;
+    for (const s of this.scratches) {
+      const touching = table.column(`contact.${s.contact}.touching`)!;
+      const columns = [...vectorNames(`${s.body.prefix}.position`), ...quaternionNames(`${s.body.prefix}.attitude`)].map((c) => table.column(c));
+      if (columns.some((c) => !c)) continue;
+      let count = 0;
+      for (let i = 0; i < table.rows; i++) count += Number(touching[i]! > 0);
+      const stride = Math.ceil(Math.max(1, count / SCRATCH));
+      const path = s.line.geometry.getAttribute("position") as BufferAttribute;
+      const last = new Vector3();
+      let before = -1;
+      s.rows = [];
+      for (let i = 0; i < table.rows; i += stride) {
+        if (!(touching[i]! > 0)) {
+          before = -1;
+          continue;
+        }
+        const [x, y, z, qw, qx, qy, qz] = columns.map((c) => c![i]!) as [number, number, number, number, number, number, number];
+        const at = s.point.clone().applyQuaternion(new Quaternion(qx, qy, qz, qw)).add(new Vector3(x, y, z).sub(s.body.start).multiplyScalar(this.stretch).add(s.body.start).add(s.body.shift));
+        if (before >= 0 && s.rows.length < SCRATCH) {
+          path.setXYZ(2 * s.rows.length, last.x, last.y, last.z);
+          path.setXYZ(2 * s.rows.length + 1, at.x, at.y, at.z);
+          s.rows.push(i);
+        }
+        last.copy(at);
+        before = i;
+      }
+      path.needsUpdate = true;
+    }
+  }
+
+  /** The frame that the robots' motion is relative to: on the ground it stands still. */
+  private makeNominal(): void {
+    const axes = new AxesHelper(0.12 * this.extent);
+    axes.setColors(colour("line-4"), colour("line-2"), colour("line-0"));
+    this.content.add(axes);
+    const label = h("span", {class: "label3"}, "nominal frame");
+    this.labels.append(label);
+    this.nominal = {axes, label};
+  }
+
+  private placeNominal(t: number): void {
+    const {nominal, table} = this;
+    if (!nominal || !table || this.side === "lab") return;
+    const name = this.bodies[0]?.name ?? "";
+    const pose = (prefix: string): Matrix4 | null => {
+      const p = sample(table, vectorNames(`${prefix}.position`), t);
+      const q = sample(table, quaternionNames(`${prefix}.attitude`), t);
+      return p && q && [...p, ...q].every(Number.isFinite) ? matrixOf({position: p, attitude: q}) : null;
+    };
+    const there = pose(`${name}.inertial`);
+    const here = pose(`${name}.robot`);
+    nominal.axes.visible = !!there && !!here;
+    if (there && here) there.multiply(here.invert()).decompose(nominal.axes.position, nominal.axes.quaternion, new Vector3());
+  }
+
+  /** Where a robot's flange is drawn; null: none is. */
+  flange(name: string): number[] | null {
+    const carrier = this.bodies.find((b) => b.name === name)?.carrier;
+    return carrier && !carrier.lost ? new Vector3().setFromMatrixPosition(carrier.flange).toArray() : null;
+  }
+
+  /** Which axis of which robot is nearest to the end of its range, or that one is out of reach; "" in orbit. */
+  ranges(): string {
+    const robots = this.bodies.filter((b) => b.carrier);
+    const lost = robots.find((b) => b.carrier!.lost);
+    if (lost) return `${lost.name}: out of the robot's reach`;
+    const first = robots.reduce<Body | null>((a, b) => (!a || (b.carrier!.nearest?.share ?? 0) > (a.carrier!.nearest?.share ?? 0) ? b : a), null);
+    const nearest = first?.carrier!.nearest;
+    return first && nearest ? `${robots.length > 1 ? `${first.name}: ` : ""}axis ${nearest.axis} is nearest to its end, ${Math.round((nearest.left * 180) / Math.PI)}° left` : "";
+  }
+
   private makeContact(contact: GeometryContact): void {
+    const lab = this.side === "lab";
+    if (lab && this.geometry?.relative && !contact.against) return; // it does not stand in the laboratory
     const owner = contact.against ? this.bodies.find((b) => b.name === contact.against)?.group : this.content;
     if (!owner) return;
     const material = new MeshLambertMaterial({color: colour("wall"), transparent: true, opacity: 0.32, side: DoubleSide, depthWrite: false});
     if ((contact.kind === "wall" || contact.kind === "pair") && contact.at && contact.normal) {
-      const size = contact.kind === "wall" ? this.extent * 1.05 : this.extent * 0.4;
+      const size = lab ? Math.max(...this.bodies.map((b) => b.size)) * 0.9 : contact.kind === "wall" ? this.extent * 1.05 : this.extent * 0.4;
       const normal = vector(contact.normal).normalize();
       const group = new Group();
       group.add(new Mesh(new PlaneGeometry(size, size), material));
@@ -383,8 +550,8 @@ export class Scene {
       const at = vector(contact.at);
       if (contact.kind === "wall") {
         // The plane is endless; it is drawn around the motion, and where the satellite's face or probe meets it when its point does.
-        const foot = this.centre.clone();
-        foot.addScaledVector(normal, this.wallAt(contact, normal, at) - foot.dot(normal));
+        const foot = lab ? (this.bodies.find((b) => b.name === contact.body) ?? this.bodies[0]!).start.clone() : this.centre.clone();
+        foot.addScaledVector(normal, (lab ? at.dot(normal) : this.wallAt(contact, normal, at)) - foot.dot(normal));
         group.position.copy(foot);
         const name = h("span", {class: "label3 wall-label"}, contact.name);
         this.labels.append(name);
@@ -399,7 +566,7 @@ export class Scene {
       const frame = new LineSegments(new EdgesGeometry(new BoxGeometry(a, b, c)), new LineBasicMaterial({color: colour("wall")}));
       owner.add(frame);
     } else if (contact.kind === "cone" && contact.axis && contact.half_angle_rad) {
-      const depth = contact.depth_m ?? this.extent * 0.3;
+      const depth = contact.depth_m ?? (lab ? 0.3 : this.extent * 0.3);
       const geometry = new ConeGeometry(depth * Math.tan(contact.half_angle_rad), depth, 40, 1, true);
       geometry.translate(0, -depth / 2, 0);
       const mesh = new Mesh(geometry, material);
@@ -454,8 +621,8 @@ export class Scene {
   fit(): void {
     this.goal = "overview";
     this.following = true;
-    const distance = (this.extent * (this.painter ? 0.4 : 0.5)) / Math.tan((this.camera.fov * Math.PI) / 360) / Math.min(1, this.camera.aspect * 0.85);
-    this.camera.position.copy(this.centre).add(new Vector3(0.75, -1.15, 0.62).normalize().multiplyScalar(distance));
+    const distance = (this.extent * this.room) / Math.tan((this.camera.fov * Math.PI) / 360) / Math.min(1, this.camera.aspect * 0.85);
+    this.camera.position.copy(this.centre).add(this.lookFrom().multiplyScalar(distance));
     this.camera.near = distance / 200;
     this.camera.far = distance * 20;
     this.camera.updateProjectionMatrix();
@@ -464,16 +631,42 @@ export class Scene {
     this.ask();
   }
 
+  /** Two bodies are seen from the side on which neither hides the other when they first touch. */
+  private lookFrom(): Vector3 {
+    const from = new Vector3(0.75, -1.15, 0.62).normalize();
+    const [a, b] = this.bodies;
+    const {table} = this;
+    if (!a || !b || !table || table.capacity) return from;
+    const touching = (this.geometry?.contacts ?? []).map((c) => table.column(`contact.${c.name}.touching`)).find((c) => c);
+    let row = table.rows - 1;
+    for (let i = 0; touching && i < table.rows; i++) if (touching[i]! > 0) {
+      row = i;
+      break;
+    }
+    const [p, q] = [a, b].map((body) => vector(vectorNames(`${body.prefix}.position`).map((c) => table.column(c)?.[row] ?? 0)));
+    const line = q!.sub(p!).setZ(0);
+    if (!(line.length() > 0.1 * this.extent)) return from;
+    const across = new Vector3(-line.y, line.x, 0).normalize();
+    if (across.dot(from) < 0) across.negate();
+    return across.multiplyScalar(1.2).addScaledVector(line.normalize(), 0.35).setZ(0.55).normalize();
+  }
+
   private goal: View = "overview";
-  /** A place for the camera; `follow` and `robot` go with the satellite from now on. */
+  /** Where the camera looks: at the flange, in orbit at the robot; else at the satellite. */
+  private goalPlace(body: Body): Vector3 {
+    if (this.goal !== "flange") return body.group.position;
+    return body.carrier ? new Vector3().setFromMatrixPosition(body.carrier.flange) : body.ghost?.position ?? body.group.position;
+  }
+
+  /** A place for the camera; `follow` and `flange` go along from now on. */
   setView(view: View): void {
     this.goal = view;
     if (view === "overview") return this.fit();
     const body = this.bodies[0];
     if (!body) return;
     const touched = body.points[0]?.point.clone().applyQuaternion(body.group.quaternion).add(body.group.position);
-    const at = view === "contact" && touched ? touched : view === "robot" && body.ghost ? body.ghost.position : body.group.position;
-    const away = new Vector3(0.75, -1.15, 0.45).normalize().multiplyScalar((view === "contact" ? 1.3 : 2.6) * body.size / Math.tan((this.camera.fov * Math.PI) / 360) / 2);
+    const at = view === "contact" && touched ? touched : this.goalPlace(body);
+    const away = new Vector3(0.75, -1.15, 0.45).normalize().multiplyScalar((view === "contact" ? 1.3 : view === "flange" ? 1.6 : 2.6) * body.size / Math.tan((this.camera.fov * Math.PI) / 360) / 2);
     this.following = false;
     this.controls.target.copy(at);
     this.camera.position.copy(at).add(away);
@@ -484,8 +677,8 @@ export class Scene {
   /** Keeps what the camera follows where it is in the picture. */
   private accompany(): void {
     const body = this.bodies[0];
-    const at = this.goal === "follow" ? body?.group.position : this.goal === "robot" ? body?.ghost?.position : undefined;
-    if (!at) return;
+    if (!body || (this.goal !== "follow" && this.goal !== "flange")) return;
+    const at = this.goalPlace(body);
     const shift = at.clone().sub(this.controls.target);
     this.controls.target.add(shift);
     this.camera.position.add(shift);
@@ -527,10 +720,14 @@ export class Scene {
         if (q && q.every(Number.isFinite)) group.quaternion.set(q[1]!, q[2]!, q[3]!, q[0]!).normalize();
         return true;
       };
-      if (!place(body.group, body.name)) continue;
+      if (!place(body.group, body.prefix)) continue;
+      if (body.carrier) {
+        const axes = body.carrier.info.axes.map((_a, k) => `${body.name}.robot.axis.${k + 1}.angle`);
+        body.carrier.place(sample(table, axes, t), sample(table, [`${body.name}.robot.rail`], t)?.[0] ?? 0);
+      }
       place(body.ideal, `${body.name}.ideal`);
       if (body.arm) placeArm(body.arm, sample(table, body.arm.info.links.filter((l) => l.q >= 0).map((l) => `${body.name}.joint.${l.q + 1}.angle`), t));
-      if (place(body.ghost, robotOf(table, body.name))) {
+      if (place(body.ghost, body.other)) {
         // The lag in position is drawn larger, the one in attitude as well, about the satellite's own pose.
         const here = body.group.position;
         body.ghost!.position.sub(here).multiplyScalar(this.lag).add(here);
@@ -546,17 +743,26 @@ export class Scene {
       body.trail.geometry.setDrawRange(0, rowAt(table.time, table.rows, t) + 1);
       const touched = body.points.find((p) => (sample(table, [`contact.${p.contact}.touching`], t)?.[0] ?? 0) > 0) ?? body.points[0];
       const at = (touched?.point ?? new Vector3()).clone().applyQuaternion(body.group.quaternion).add(body.group.position);
-      for (const [arrow, column] of [[body.measured, "force_measured"], [body.corrected, "force_corrected"]] as const) {
+      const arrows = [[body.measured, "force_measured", this.forceMax, at, 1], [body.corrected, "force_corrected", this.forceMax, at, 1], [body.torque, "torque_corrected", this.torqueMax, body.group.position, 0.6]] as const;
+      for (const [arrow, column, most, from, scale] of arrows) {
         const f = sample(table, vectorNames(`${body.name}.${column}`), t);
         const force = vector(f).applyQuaternion(body.group.quaternion);
         const size = force.length();
-        arrow.visible = Number.isFinite(size) && this.forceMax > 0 && size > 1e-3 * this.forceMax;
+        arrow.visible = Number.isFinite(size) && !!f && most > TINY && size > 1e-3 * most;
         if (!arrow.visible) continue;
-        arrow.position.copy(at);
+        arrow.position.copy(from);
         arrow.setDirection(force.normalize());
-        arrow.setLength(body.size * (0.12 + 1.0 * Math.min(1.5, size / this.forceMax)), body.size * 0.12, body.size * 0.06);
+        const length = scale * body.size * (0.12 + 1.0 * Math.min(1.5, size / most));
+        arrow.setLength(length, body.size * 0.12, body.size * 0.06);
+        const second = arrow.children[2];
+        if (second) {
+          second.scale.copy(arrow.cone.scale);
+          second.position.set(0, length - body.size * 0.1, 0);
+        }
       }
     }
+    for (const s of this.scratches) s.line.geometry.setDrawRange(0, 2 * rowAt(s.rows, s.rows.length, rowAt(table.time, table.rows, t)) + (s.rows.length ? 2 : 0) * Number((s.rows[0] ?? Infinity) <= rowAt(table.time, table.rows, t)));
+    this.placeNominal(t);
     this.accompany();
     this.ask();
   }
@@ -606,8 +812,9 @@ export class Scene {
       const p = at.clone().project(this.camera);
       element.style.transform = `translate(-50%, -100%) translate(${((p.x + 1) / 2) * width}px, ${((1 - p.y) / 2) * height}px)`;
     };
-    for (const body of this.bodies) label(body.label, body.group.position.clone().add(new Vector3(0, 0, body.size * 0.72)));
+    for (const body of this.bodies) label(body.label, body.group.position.clone().add(new Vector3(0, 0, body.above)));
     for (const wall of this.walls) label(wall.label, wall.at);
+    if (this.nominal) label(this.nominal.label, this.nominal.axes.localToWorld(new Vector3(0, 0, 0.13 * this.extent)));
   }
 
   /** A picture of the current view (printing, tests). */

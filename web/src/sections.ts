@@ -21,7 +21,7 @@ export function matrices(run: Run): HTMLElement[] {
     if (!n) return [];
     const list = value as (number | null)[];
     const rows = Array.from({length: n}, (_r, i) => [String(i + 1), ...list.slice(i * n, (i + 1) * n).map((v) => number(v))]);
-    return [section(`Emulation, ${words(key)}`, "", htmlTable(sentence(words(key)), ["", ...rows.map((_r, i) => `#${i + 1}`)], rows, "matrix"))];
+    return [section(`Emulation, ${words(key)}`, "", htmlTable(sentence(words(key)), ["Row", ...rows.map((_r, i) => `#${i + 1}`)], rows, "matrix"))];
   });
 }
 
@@ -60,6 +60,17 @@ export function conduct(run: Run): HTMLElement[] {
   }
   if (facts.length) out.push(section("Timing", "", h("dl", {class: "facts"}, ...facts.flatMap(([key, value]) => [h("dt", {}, key), h("dd", {}, value)]))));
   return out;
+}
+
+/** What the bar of times marks beside contacts: states, trips and orders, the phases of on-board software; at most a hundred. */
+export function events(run: Run): [number, string][] {
+  const out = (run.summary.events ?? []).map((e): [number, string] => [e.time_s, e.text ?? e.state ?? ""]);
+  for (const name of Object.keys(run.summary.satellites ?? {})) {
+    const phase = run.table?.column(`${name}.obsw.phase`);
+    for (let i = 1; phase && i < run.table!.rows && out.length < 100; i++)
+      if (phase[i] !== phase[i - 1] && Number.isFinite(phase[i]!) && Number.isFinite(phase[i - 1]!)) out.push([run.table!.time[i]!, `${name}: phase ${phase[i]} of its software`]);
+  }
+  return out.slice(0, 100);
 }
 
 export const decimals = (value: number | null): string => (value === null ? "–" : value.toFixed(3).replace("-", "−"));

@@ -125,9 +125,25 @@ static void watch_clipping(const ff_rsi_client_config *config, ff_rsi_client_sta
     }
 }
 
+/* The program's own set point, RSol or ASPos, does not follow the corrections: it is where they count from,
+ * and stands as long as the program does. What is called equal is a step at most. */
+static bool elsewhere(const ff_rsi_rob *first, const ff_rsi_rob *got) {
+    const double same = 1e-5; /* [mm, deg] ten of the last decimal that a controller sends */
+    const unsigned both = first->fields & got->fields;
+    bool moved = false;
+    if (both & FF_RSI_RSOL) {
+        for (int i = 0; i < 3; i++)
+            moved |= fabs(got->rsol[i] - first->rsol[i]) > same;
+        moved |= ff_quat_angle(rotation_of(got->rsol), rotation_of(first->rsol)) > same * DEG;
+    }
+    for (int i = 0; i < 6 && both & FF_RSI_ASPOS; i++)
+        moved |= fabs(got->aspos[i] - first->aspos[i]) > same;
+    return moved;
+}
+
 /* What has become of the last answer, by the controller's own counters. */
 static void settle(ff_rsi_client_state *state, const ff_rsi_rob *got, uint64_t lost) {
-    const bool counts = got->fields & FF_RSI_DELAY;
+    const bool counts = got->fields & state->first.fields & FF_RSI_DELAY;
     state->restarted |= counts && got->delay < state->delay;
     state->late = !counts ? lost : got->delay >= state->delay ? got->delay - state->delay : got->delay;
     state->taken = state->answered && (counts ? state->late <= lost : lost == 0);
@@ -143,7 +159,10 @@ ff_status ff_rsi_client_receive(const ff_rsi_client_config *config, ff_rsi_clien
     ff_rsi_rob got;
     ff_status status = ff_rsi_rob_decode(bytes, size, &got);
     const unsigned needed = config->channel == FF_RSI_BY_AXES ? FF_RSI_AIPOS : FF_RSI_RIST;
-    if (status == FF_OK && (!(got.fields & needed) || (config->use_external && !(got.fields & FF_RSI_EIPOS))))
+    /* what the first telegram carried, every one carries: a place or a counter that is not there is not 0 */
+    const unsigned said = state->started ? state->first.fields & ~(unsigned)(FF_RSI_KRC | FF_RSI_ARRIVAL) : 0;
+    if (status == FF_OK &&
+        ((needed | said) & ~got.fields || (config->use_external && !(got.fields & FF_RSI_EIPOS))))
         status = FF_ERR_FORMAT;
     if (status == FF_INFO_HELD) {
         state->info.empty++;
@@ -179,6 +198,7 @@ ff_status ff_rsi_client_receive(const ff_rsi_client_config *config, ff_rsi_clien
             status = FF_INFO_GAP;
         }
         state->info.unanswered += state->due;
+        state->restarted |= elsewhere(&state->first, &got);
         settle(state, &got, state->info.lost - lost);
     }
     state->delay = got.delay;

@@ -68,19 +68,20 @@ static void range(const void *self, ff_device_range *range) {
 
 static void report(const robot *r, const ff_rsi_rob *rob, uint64_t lost, ff_robot_report *report) {
     const ff_rsi_client_state *client = &r->client;
-    *report = (ff_robot_report){.pose = ff_rsi_rob_pose(rob),
-                                .joints = ff_arm_from_kuka(rob->aipos, rob->eipos[0]),
-                                .lost = client->info.lost - lost,
-                                .taken = client->taken,
-                                .stood = client->stood,
-                                .late = client->late,
-                                .restarted = client->restarted,
-                                .apart = client->apart,
-                                .clipped = client->info.clipped,
-                                .clipped_by = client->info.clipped_by,
-                                .clipped_limit = client->info.clipped_tag < 3
-                                                     ? 1e3 * r->config.clip_translation
-                                                     : r->config.clip_rotation * 180.0 / FF_PI};
+    *report = (ff_robot_report){
+        .pose = ff_rsi_rob_pose(rob),
+        .joints = ff_arm_from_kuka(rob->aipos, rob->eipos[0]),
+        .lost = client->info.lost - lost,
+        .taken = client->taken,
+        .stood = client->stood,
+        .late = client->late,
+        .restarted = client->restarted,
+        .anchored = r->config.mode == FF_RSI_RELATIVE || rob->fields & (FF_RSI_RSOL | FF_RSI_ASPOS),
+        .apart = client->apart,
+        .clipped = client->info.clipped,
+        .clipped_by = client->info.clipped_by,
+        .clipped_limit = client->info.clipped_tag < 3 ? 1e3 * r->config.clip_translation
+                                                      : r->config.clip_rotation * 180.0 / FF_PI};
     const bool told = rob->fields & FF_RSI_LIM;
     report->clip_deg = told ? rob->limit[0] : 0.0;
     report->clip_mm = told ? rob->limit[1] : 0.0;
@@ -98,6 +99,10 @@ static ff_status sample(void *self, double now, const void *bytes, size_t size, 
     ff_rsi_rob rob;
     (void)now;
     const ff_status status = ff_rsi_client_receive(&r->config, &r->client, bytes, size, &rob);
+    if ((status == FF_OK || status == FF_INFO_GAP) && !(rob.fields & FF_RSI_RIST)) { /* where is it? */
+        r->client.info.malformed++;
+        return FF_ERR_FORMAT;
+    }
     if (status == FF_OK || status == FF_INFO_GAP)
         report(r, &rob, lost, &sample->robot);
     return status == FF_INFO_STALE && r->client.restarted ? FF_ERR_DEVICE : status;
@@ -199,10 +204,10 @@ static const ff_setting setting[] = {
     FF_DEVICE_TEXT("cartesian_tag", cartesian_tag, "RKorr", "The same, of Cartesian corrections."),
     FF_DEVICE_TEXT("external_tag", external_tag, "EK", "The same, of the external axis."),
     FF_DEVICE_TEXT("stop_tag", stop_tag, "Stop", "The same, that ends the motion."),
-    SWITCH("rsol", rsol, "off", heartbeat_words,
+    SWITCH("rsol", no_rsol, "on", eipos_words,
            "Whether the telegrams carry RSol, the pose without the corrections: of the files and the virtual "
-           "controller. It is not used here."),
-    SWITCH("aspos", aspos, "off", heartbeat_words, "The same of ASPos, the axes without the corrections."),
+           "controller. A program that began again is seen by it (docs/safety.md)."),
+    SWITCH("aspos", no_aspos, "on", eipos_words, "The same of ASPos, the axes without the corrections."),
     SWITCH("eipos", no_eipos, "on", eipos_words, "The same of EIPos, the external axes: a rail needs it."),
     {.name = "clip_deg",
      .type = FF_SETTING_REAL,

@@ -202,8 +202,9 @@ void ff_rsi_client_reset(ff_rsi_client_state *state);
  * last answer: taken if the controller's Delay has grown by no more than the telegrams that were lost (those
  * it cannot have had an answer to), or, without that element, if none was lost. What was not taken does not
  * count: relative corrections continue from the last one accepted. state->restarted: Delay or IPOC began
- * again. FF_ERR_FORMAT (also: no RIst or AIPos where the channel needs it), FF_ERR_NOT_FINITE, FF_ERR_SIZE:
- * counted, state otherwise unchanged. */
+ * again, or RSol or ASPos is not what the first telegram said. FF_ERR_FORMAT (also: no RIst or AIPos where
+ * the channel needs it, or without anything that the first telegram had but signals and Arrival),
+ * FF_ERR_NOT_FINITE, FF_ERR_SIZE: counted, state otherwise unchanged. */
 ff_status ff_rsi_client_receive(const ff_rsi_client_config *config, ff_rsi_client_state *state,
                                 const char *bytes, size_t size, ff_rsi_rob *rob);
 /* The answer to the last datagram. command NULL holds the last correction (in relative mode: zero).

@@ -73,20 +73,6 @@ static size_t frame(const void *bytes, size_t size) {
 /* ---------------------------------------------------------------------------------------------- opening --
  */
 
-/* One line of parts, whole or cut, with its end. */
-static void compose(char *message, size_t size, const char *const *part, size_t parts) {
-    ff_text_out out;
-    if (!size)
-        return;
-    ff_text_begin(&out, message, size - 1);
-    for (size_t i = 0; i < parts; i++)
-        ff_text_put(&out, part[i]);
-    message[out.used] = 0;
-}
-#define COMPOSE(message, size, ...)                            \
-    compose(message, size, (const char *const[]){__VA_ARGS__}, \
-            sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
-
 static size_t program(const void *self, char *text, size_t size) {
     const ff_device_settings *s = &((const robot *)self)->settings;
     const ff_vec3 turn = ff_quat_log(s->tool.q);
@@ -147,7 +133,7 @@ static ff_status encode(robot *r, int32_t mode, int32_t state, const char *text,
 }
 
 static ff_status refuse(char *message, size_t size, const char *what) {
-    COMPOSE(message, size, "the robot's controller: ", what);
+    FF_TEXT_LINE(message, size, "the robot's controller: ", what);
     return FF_ERR_DEVICE;
 }
 
@@ -172,8 +158,8 @@ static ff_status take_recipe(const ff_rtde_packet *packet, const char *names, co
         char field[64] = "";
         const size_t length = strcspn(name, ",");
         memcpy(field, name, length < sizeof field ? length : sizeof field - 1);
-        COMPOSE(message, size, "the robot's controller: RTDE field ", field,
-                " is not there, of another type, or another client writes it");
+        FF_TEXT_LINE(message, size, "the robot's controller: RTDE field ", field,
+                     " is not there, of another type, or another client writes it");
     } else
         refuse(message, size, "an RTDE recipe cannot be read");
     return FF_ERR_DEVICE;
@@ -198,8 +184,8 @@ static void name_obstacle(const double *value, char *message, size_t size) {
         ff_text_put_u64(&out, i ? safety : status);
         word[i][out.used] = 0;
     }
-    COMPOSE(message, size, "the robot's controller does not run the program that was sent: ", why,
-            " (robot status ", word[0], ", safety status ", word[1], ")");
+    FF_TEXT_LINE(message, size, "the robot's controller does not run the program that was sent: ", why,
+                 " (robot status ", word[0], ", safety status ", word[1], ")");
 }
 
 static ff_status await_program(robot *r, const ff_rtde_packet *packet, char *message, size_t size) {
@@ -229,13 +215,13 @@ static ff_status greet(void *self, const void *bytes, size_t size, void *out, si
             return FF_INFO_HELD;
         char text[161] = "";
         memcpy(text, said.text.at, said.text.size < sizeof text ? said.text.size : sizeof text - 1);
-        COMPOSE(message, message_size, "the robot's controller says: ", text);
+        FF_TEXT_LINE(message, message_size, "the robot's controller says: ", text);
         return FF_ERR_DEVICE;
     }
     switch (r->stage) {
     case HELLO:
         r->stage = VERSION;
-        COMPOSE(message, message_size, "the robot's controller does not answer to RTDE");
+        FF_TEXT_LINE(message, message_size, "the robot's controller does not answer to RTDE");
         return ff_rtde_version_encode(FF_RTDE_VERSION, out, room, used) == FF_OK ? FF_INFO_HELD : FF_ERR_SIZE;
     case VERSION:
         if (ff_rtde_accepted(&packet) != FF_OK)
@@ -343,6 +329,7 @@ static ff_status sample(void *self, double now, const void *bytes, size_t size, 
     r->counters.late += r->known && !follows;
     sample->robot = (ff_robot_report){.pose = pose_of(value + AT_POSE),
                                       .lost = lost,
+                                      .anchored = true, /* poses, not corrections */
                                       .taken = r->known && follows && !r->waits,
                                       .stood = !follows,
                                       .late = lost + (r->known && !follows),

@@ -4,19 +4,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
-#include "live/dds/bytes.h"
 #include "live/ros.h"
-#include "record/cdr.h"
+#include "net/dds/bytes.h"
+#include "net/dds/domain.h"
+#include "text/cdr.h"
 #include "text/module.h"
 
 enum {
     PERIOD = 4000000, /* [ns] between two looks at rows and requests: each row is sent, four at 1 kHz */
     SERVICES = FF_LIVE_VERBS + 8,
-    GID = 24, /* [bytes] of an entity's name in ros_discovery_info, as Humble has it */
-    LOG_TEXT = 128,
-    DOMAINS = 232 /* the last that has ports */
+    URGENT = -10, /* niceness */
+    GID = 24      /* [bytes] of an entity's name in ros_discovery_info, as Humble has it */
 };
 
 typedef struct channel {
@@ -27,7 +28,7 @@ typedef struct channel {
 typedef struct node {
     ff_live *live;
     ff_ros_wire wire;
-    dds_entity_t domain, participant;
+    dds_entity_t participant;
     channel topic[FF_TOPICS_MAX];
     int services;
     dds_entity_t reader[SERVICES];
@@ -51,31 +52,18 @@ static void reply(void *self, int service, const void *bytes, size_t size) {
     ff_bytes_write(n->reply[service].writer, n->reply[service].type, bytes, size);
 }
 
-static void hear(void *self, const void *bytes, size_t size) {
+static void hear(void *self, const dds_sample_info_t *info, const void *bytes, size_t size) {
     node *n = self;
+    (void)info;
     n->live->room.ros->request(n->live->ros, n->hearing, bytes, size);
 }
 
 /* ------------------------------------------------------------------------------------------ entities -- */
 
-static dds_qos_t *quality(ff_ros_quality kind, int depth) {
-    dds_qos_t *q = dds_create_qos();
-    dds_qset_reliability(q, kind == FF_ROS_SENSOR ? DDS_RELIABILITY_BEST_EFFORT : DDS_RELIABILITY_RELIABLE,
-                         0); /* a reader that stands still is not waited for */
-    dds_qset_history(q, DDS_HISTORY_KEEP_LAST, depth);
-    dds_qset_writer_data_lifecycle(q, false);
-    if (kind == FF_ROS_LATCHED) {
-        dds_qset_durability(q, DDS_DURABILITY_TRANSIENT_LOCAL);
-        dds_qset_durability_service(q, 0, DDS_HISTORY_KEEP_LAST, depth, DDS_LENGTH_UNLIMITED,
-                                    DDS_LENGTH_UNLIMITED, DDS_LENGTH_UNLIMITED);
-    }
-    return q;
-}
-
-static bool open_writer(const node *n, const char *name, const char *type, ff_ros_quality kind, int depth,
+static bool open_writer(const node *n, const char *name, const char *type, ff_link_quality kind, int depth,
                         channel *out) {
     const dds_entity_t topic = ff_bytes_topic(n->participant, name, type, &out->type);
-    dds_qos_t *q = quality(kind, depth);
+    dds_qos_t *q = ff_domain_quality(kind, depth);
     out->writer = topic < 0 ? topic : dds_create_writer(n->participant, topic, q, NULL);
     dds_delete_qos(q);
     return out->writer > 0;
@@ -84,7 +72,7 @@ static bool open_writer(const node *n, const char *name, const char *type, ff_ro
 static bool open_reader(const node *n, const char *name, const char *type, dds_entity_t *reader) {
     const struct ddsi_sertype *used;
     const dds_entity_t topic = ff_bytes_topic(n->participant, name, type, &used);
-    dds_qos_t *q = quality(FF_ROS_RELIABLE, 10);
+    dds_qos_t *q = ff_domain_quality(FF_LINK_RELIABLE, 10);
     *reader = topic < 0 ? topic : dds_create_reader(n->participant, topic, q, NULL);
     dds_delete_qos(q);
     return *reader > 0;
@@ -104,10 +92,10 @@ static bool open_entities(node *n) {
         ff_ros_service s;
         side->service(ros, i, &s);
         good = open_reader(n, s.request, s.request_type, &n->reader[i]) &&
-               open_writer(n, s.reply, s.reply_type, FF_ROS_RELIABLE, 10, &n->reply[i]);
+               open_writer(n, s.reply, s.reply_type, FF_LINK_RELIABLE, 10, &n->reply[i]);
     }
     return good && open_writer(n, "ros_discovery_info", "rmw_dds_common::msg::dds_::ParticipantEntitiesInfo_",
-                               FF_ROS_LATCHED, 1, &n->graph);
+                               FF_LINK_LATCHED, 1, &n->graph);
 }
 
 static void put_gid(ff_cdr *c, dds_entity_t entity) {
@@ -165,41 +153,15 @@ static void *serve(void *self) {
     return NULL;
 }
 
-/* On loopback no multicast: who looks for us there asks each participant. What the environment says of
- * Cyclone (CYCLONEDDS_URI: DDS Security, interfaces, buffers) comes after ours and wins. */
-static dds_entity_t open_domain(const ff_live *live) {
-    const char *more = getenv("CYCLONEDDS_URI");
-    char text[4096];
-    const int used = snprintf(
-        text, sizeof text,
-        "<Domain><General><Interfaces><NetworkInterface address=\"%s\"/></Interfaces>%s</General>"
-        "<Discovery><ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>32</"
-        "MaxAutoParticipantIndex>%s"
-        "</Discovery><Internal><Watermarks><WhcHigh>16 "
-        "MB</WhcHigh></Watermarks></Internal><Tracing><Verbosity>none</Verbosity></Tracing></Domain>%s%s",
-        live->host, live->loopback ? "<AllowMulticast>false</AllowMulticast>" : "",
-        live->loopback ? "<Peers><Peer address=\"127.0.0.1\"/></Peers>" : "", more && *more ? "," : "",
-        more ? more : "");
-    return used < (int)sizeof text ? dds_create_domain((dds_domainid_t)live->port, text)
-                                   : DDS_RETCODE_BAD_PARAMETER;
-}
-
-/* Cyclone prints what goes wrong; the last of it while a node is opened is part of our own line. */
-static void take_log(void *self, const dds_log_data_t *said) {
-    char *text = self;
-    if (text && said->size > said->hdrsize)
-        snprintf(text, LOG_TEXT, "%.*s", (int)strcspn(said->message, "\n"), said->message);
-}
-
 static void close_node(node *n) {
-    dds_delete(n->participant);
-    dds_delete(n->domain);
+    if (n->participant > 0)
+        ff_domain_leave((unsigned)n->live->port, n->participant);
     free(n);
 }
 
 static ff_status start(ff_live *live, char *message, size_t size) {
-    if (live->port > DOMAINS) {
-        snprintf(message, size, "domain %d: allowed: 0 to %d", live->port, DOMAINS);
+    if (live->port > FF_LINK_DOMAINS) {
+        snprintf(message, size, "domain %d: allowed: 0 to %d", live->port, FF_LINK_DOMAINS);
         return FF_ERR_ARGUMENT;
     }
     node *n = calloc(1, sizeof *n);
@@ -208,26 +170,21 @@ static ff_status start(ff_live *live, char *message, size_t size) {
     n->live = live;
     n->wire = (ff_ros_wire){n, publish, reply};
     live->room.stand_aside(live->loop_cpu - 1, &n->before);
-    char said[LOG_TEXT] = "";
-    dds_set_log_sink(take_log, said);
-    n->domain = open_domain(live);
-    dds_qos_t *q = dds_create_qos();
-    dds_qset_userdata(q, "enclave=/;", 10);
-    n->participant = n->domain < 0 ? n->domain : dds_create_participant((dds_domainid_t)live->port, q, NULL);
-    dds_delete_qos(q);
+    /* before ordinary work, where that is allowed: each row is sent, and a ring holds four seconds of them */
+    const int nice = getpriority(PRIO_PROCESS, 0);
+    setpriority(PRIO_PROCESS, 0, nice < URGENT ? nice : URGENT);
+    char said[128] = "no topic or thread";
+    n->participant = ff_domain_join((unsigned)live->port, live->host, said, sizeof said);
     const bool good = n->participant > 0 && open_entities(n);
     if (good) {
         introduce(n);
         live->room.ros->begin(live->ros, &n->wire);
     }
     const bool runs = good && pthread_create(&n->thread, NULL, serve, n) == 0;
-    dds_set_log_sink(take_log, NULL);
+    setpriority(PRIO_PROCESS, 0, nice);
     sched_setaffinity(0, sizeof n->before, &n->before);
     if (!runs) {
-        snprintf(message, size, "domain %d cannot be joined on %s: %s", live->port, live->host,
-                 *said                ? said
-                 : n->participant < 0 ? dds_strretcode(-n->participant)
-                                      : "no topic or thread");
+        snprintf(message, size, "domain %d cannot be joined on %s: %s", live->port, live->host, said);
         close_node(n);
         return FF_ERR_DEVICE;
     }

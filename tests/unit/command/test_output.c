@@ -319,6 +319,35 @@ static void test_brakes_by_itself(void **state) {
     }
 }
 
+/* What is said of an answer's motion is that of the answers, also where the limits bound them: of a shift and
+ * of a turn about one axis. */
+static void test_the_twist_is_that_of_the_answers(void **state) {
+    (void)state;
+    ff_output_config c;
+    ff_output_default(&c);
+    ff_output_state s;
+    ff_output_reset(&s, ff_pose_identity());
+    const ff_vec3 turn = ff_vec3_make(0, 0, 0.4);
+    const ff_setpoint target = {{ff_quat_exp(turn), ff_vec3_make(0.06, -0.08, 0)}, ff_twist_zero()};
+    ff_pose before = s.pose;
+    double fast = 0.0, quick = 0.0;
+    for (int k = 0; k < 40; k++) {
+        ff_output_out out;
+        ff_output_confirm(&s, true, false);
+        ff_output_target(&s, &target, k * c.cycle);
+        ff_output_step(&c, &s, k * c.cycle, &out);
+        const ff_vec3 v = ff_vec3_scale(1.0 / c.cycle, ff_vec3_sub(out.to.T.p, before.p)),
+                      w = ff_vec3_scale(1.0 / c.cycle, turned(before.q, out.to.T.q));
+        /* a difference is the mean of its cycle */
+        assert_vec3_near(out.to.twist.v, v, 0.51 * c.acceleration * c.cycle);
+        assert_vec3_near(out.to.twist.w, w, 0.51 * c.angular_acceleration * c.cycle);
+        fast = fmax(fast, ff_vec3_norm(v));
+        quick = fmax(quick, ff_vec3_norm(w));
+        before = out.to.T;
+    }
+    assert_true(fast > 0.5 && quick > 1.0);
+}
+
 /* A robot that asks between two targets gets what lies between; earlier than both, the earlier one. */
 static void test_asked_earlier(void **state) {
     (void)state;
@@ -658,6 +687,7 @@ int main(void) {
         cmocka_unit_test(test_what_was_not_taken_is_planned_anew),
         cmocka_unit_test(test_where_a_stop_ends_and_turns),
         cmocka_unit_test(test_brakes_by_itself),
+        cmocka_unit_test(test_the_twist_is_that_of_the_answers),
         cmocka_unit_test(test_asked_earlier),
         cmocka_unit_test(test_not_finite),
         cmocka_unit_test(test_no_limits_is_the_target),

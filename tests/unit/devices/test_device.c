@@ -2,6 +2,7 @@
  * without anything behind it, a robot is answered once, a sensor is started and left silent. */
 #include "devices/ati/ati.h"
 #include "devices/device.h"
+#include "devices/ros2/ros2.h"
 #include "devices/rsi/rsi.h"
 #include "devices/rtde/controller.h"
 #include "devices/udp/udp.h"
@@ -14,11 +15,52 @@
 enum { RUN = 7 };
 static ff_ur_link ur_link; /* the controller's side of a stream that was greeted */
 
+static const ff_device_settings settings_of_all = {
+    .window = 50,
+    .cycle = 0.004,
+    .lookahead = 0.03,
+    .gain = 2000,
+    .run = RUN,
+    .states = "/joint_states",
+    .command = "/commands",
+    .topic = "/wrench",
+    .joints = {"a", "b", "c", "d", "e", "f"},
+    .tool = {.q = {.w = 1.0}},
+};
+
+static size_t ros2_datagram(const ff_device *device, int n, uint8_t *bytes, size_t size) {
+    const uint64_t stamp = UINT64_C(1700000000000000000) + (uint64_t)((int64_t)4000000 * n);
+    const ff_link_head head = {.arrived = (int64_t)stamp + 100000, .from = 5, .readers = 1};
+    const double q[6] = {0, -1.5, 1.5, 0, 0.8, 1e-3 * (n > 0 ? n : 0)};
+    const ff_wrench wrench = {ff_vec3_make(0, 0, 1e-3 * n), ff_vec3_make(1, 2, 3)};
+    size_t used = 0;
+    memcpy(bytes, &head, sizeof head);
+    const ff_status made =
+        device->kind == FF_DEVICE_ROBOT
+            ? ff_ros2_states_encode(stamp, "", &settings_of_all, q, 6, bytes + sizeof head,
+                                    size - sizeof head, &used)
+            : ff_ros2_wrench_encode(stamp, "", &wrench, bytes + sizeof head, size - sizeof head, &used);
+    assert_int_equal(made, FF_OK);
+    return used + sizeof head;
+}
+
 /* The conversation before the first telegram, with the virtual controller. */
 static void greet(const ff_device *device, void *state) {
     uint8_t out[FF_DEVICE_SEND_MAX], in[FF_DEVICE_READ_MAX];
     char message[200], text[FF_DEVICE_TEXT_MAX];
     size_t used, size = 0;
+    if (device->topics) { /* messages that were there before the first telegram */
+        assert_int_equal(device->greet(state, NULL, 0, out, sizeof out, &used, message, sizeof message),
+                         FF_INFO_HELD);
+        ff_status held = FF_INFO_HELD;
+        for (int n = -9; n < 0; n++) {
+            assert_int_equal(held, FF_INFO_HELD);
+            held = device->greet(state, in, ros2_datagram(device, n, in, sizeof in), out, sizeof out, &used,
+                                 message, sizeof message);
+        }
+        assert_int_equal(held, FF_OK);
+        return;
+    }
     ff_ur_registers registers = {0};
     ff_ur_report report = {.timestamp = 99.0, .status = 3, .safety = 1};
     ur_link = (ff_ur_link){0};
@@ -64,6 +106,8 @@ static const ff_device_settings described = {.listen = 0,
 /* The n-th datagram that a healthy device of this kind sends. */
 static size_t datagram(const ff_device *device, unsigned n, uint8_t *bytes, size_t size) {
     size_t used = 0;
+    if (device->topics)
+        return ros2_datagram(device, (int)n, bytes, size);
     if (strcmp(device->name, "kuka-rsi") == 0) {
         const ff_rsi_rob rob = {.fields = FF_RSI_RIST | FF_RSI_AIPOS | FF_RSI_EIPOS | FF_RSI_DELAY,
                                 .rist = {500.0 + 0.1 * n, 0, 900, 10, 20, 30},
@@ -101,16 +145,10 @@ static size_t datagram(const ff_device *device, unsigned n, uint8_t *bytes, size
 }
 
 static void *opened(const ff_device *device) {
-    const ff_device_settings settings = {.window = 50,
-                                         .cycle = 0.004,
-                                         .tool = ff_pose_identity(),
-                                         .lookahead = 0.03,
-                                         .gain = 2000,
-                                         .run = RUN};
     void *state = calloc(1, device->bytes);
     assert_non_null(state);
-    device->open(state, device->refuse && device->kind == FF_DEVICE_SENSOR ? &described : &settings);
-    assert_true((device->frame != NULL) == (device->greet != NULL));
+    device->open(state, strcmp(device->name, "udp") == 0 ? &described : &settings_of_all);
+    assert_true((device->frame || device->topics) == (device->greet != NULL));
     if (device->greet)
         greet(device, state);
     if (device->page) {
@@ -141,7 +179,8 @@ static void check_settings(const ff_device *device) {
         for (unsigned j = 0; j < i; j++)
             assert_true(a->offset != device->setting[j].offset && strcmp(a->name, device->setting[j].name));
     }
-    assert_true(port || device->settings == 0); /* the usual one is the table's; none: the robot's */
+    assert_true(port || device->settings == 0 || device->topics); /* the usual one is the table's; none: the
+                                                                     robot's, or no port at all */
 }
 
 static void test_list(void **unused) {
@@ -154,7 +193,7 @@ static void test_list(void **unused) {
         sensors += !robot;
         assert_ptr_equal(ff_device_of(device->kind, (int)(robot ? robots : sensors) - 1), device);
         check_settings(device);
-        assert_true(device->port > 0 && device->port < 65536 && device->bytes > 0);
+        assert_true((device->topics || device->port > 0) && device->port < 65536 && device->bytes > 0);
         assert_true(device->open && device->range && device->sample && device->answer && device->count);
         assert_true((device->sent != NULL) == robot && (device->stop != NULL) == !robot);
         assert_true((device->configure != NULL) == (device->page != NULL));
@@ -253,7 +292,12 @@ static void test_answers(void **unused) {
         ff_device_sample sample = {0};
         uint8_t sent[FF_DEVICE_SEND_MAX];
         size_t used;
-        if (device->kind == FF_DEVICE_SENSOR) {
+        if (device->kind == FF_DEVICE_SENSOR && device->topics) { /* speaks to all, whoever reads it */
+            assert_int_equal(device->answer(state, 0.0, NULL, sent, sizeof sent, &used), FF_OK);
+            assert_int_equal(used, 0);
+            assert_int_equal(device->stop(state, sent, sizeof sent, &used), FF_OK);
+            assert_int_equal(used, 0);
+        } else if (device->kind == FF_DEVICE_SENSOR) {
             assert_int_equal(device->stop(state, sent, sizeof sent, &used), FF_OK);
             assert_int_equal(used > 0, device->frame != NULL); /* nobody has started it but who greeted it */
             assert_int_equal(device->answer(state, 0.0, NULL, sent, sizeof sent, &used), FF_OK);

@@ -800,6 +800,118 @@ static void test_client_knows_what_was_taken(void **state) {
     }
 }
 
+/* The program's own set point does not follow the corrections: where it is another one, they count from
+ * another origin, though IPOC and Delay count on. What was said once must be said. */
+static void test_the_set_point_is_the_origin(void **state) {
+    (void)state;
+    static const struct {
+        const char *set; /* of the second telegram */
+        bool restarted;
+        ff_status status;
+    } cases[] = {
+        {"<RSol X=\"100\" Y=\"0\" Z=\"-7\" A=\"180\" B=\"0\" C=\"1\"/><ASPos A1=\"1\" A2=\"2\" A3=\"3\" "
+         "A4=\"4\" A5=\"5\" A6=\"6\"/>",
+         false, FF_OK},
+        {"<RSol X=\"100.000009\" Y=\"0\" Z=\"-7\" A=\"-179.999995\" B=\"0\" C=\"1\"/><ASPos A1=\"1\" "
+         "A2=\"2\" "
+         "A3=\"3\" A4=\"4\" A5=\"5\" A6=\"6.000009\"/>",
+         false, FF_OK},
+        {"<RSol X=\"100\" Y=\"0\" Z=\"-7.000011\" A=\"180\" B=\"0\" C=\"1\"/><ASPos A1=\"1\" A2=\"2\" "
+         "A3=\"3\" "
+         "A4=\"4\" A5=\"5\" A6=\"6\"/>",
+         true, FF_OK},
+        {"<RSol X=\"99.999989\" Y=\"0\" Z=\"-7\" A=\"180\" B=\"0\" C=\"1\"/><ASPos A1=\"1\" A2=\"2\" "
+         "A3=\"3\" "
+         "A4=\"4\" A5=\"5\" A6=\"6\"/>",
+         true, FF_OK},
+        {"<RSol X=\"100\" Y=\"0\" Z=\"-7\" A=\"180\" B=\"0.000011\" C=\"1\"/><ASPos A1=\"1\" A2=\"2\" "
+         "A3=\"3\" "
+         "A4=\"4\" A5=\"5\" A6=\"6\"/>",
+         true, FF_OK},
+        {"<RSol X=\"100\" Y=\"0\" Z=\"-7\" A=\"180\" B=\"0\" C=\"1\"/><ASPos A1=\"1\" A2=\"2\" A3=\"3\" "
+         "A4=\"4\" A5=\"5\" A6=\"5.999989\"/>",
+         true, FF_OK},
+        {"<RSol X=\"100\" Y=\"0\" Z=\"-7\" A=\"180\" B=\"0\" C=\"1\"/>", false, FF_ERR_FORMAT},
+        {"", false, FF_ERR_FORMAT},
+    };
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        ff_rsi_client_config config = ff_rsi_client_config_default();
+        ff_rsi_client_state s;
+        ff_rsi_client_reset(&s);
+        for (int k = 0; k < 2; k++) {
+            char text[640];
+            ff_rsi_rob rob;
+            snprintf(text, sizeof text,
+                     "<Rob><AIPos A1=\"0\" A2=\"0\" A3=\"0\" A4=\"0\" A5=\"0\" A6=\"0\"/>%s<Delay "
+                     "D=\"0\"/><IPOC>%d</IPOC></Rob>",
+                     cases[k ? n : 0].set, 4 + 4 * k);
+            assert_int_equal(ff_rsi_client_receive(&config, &s, text, strlen(text), &rob),
+                             k ? cases[n].status : FF_OK);
+        }
+        assert_int_equal(s.restarted, cases[n].restarted);
+        assert_int_equal(s.info.malformed, cases[n].status != FF_OK);
+    }
+}
+
+/* A Delay that is missing for a while does not begin at 0, and one that comes later does not count: neither
+ * makes an answer late that was taken. */
+static void test_a_delay_that_comes_and_goes(void **state) {
+    (void)state;
+    for (int later = 0; later < 2; later++) {
+        ff_rsi_client_config config = ff_rsi_client_config_default();
+        ff_rsi_client_state s;
+        ff_rsi_client_reset(&s);
+        for (int k = 0; k < 9; k++) {
+            char text[256], answer[FF_RSI_SEND_MAX];
+            size_t used;
+            ff_rsi_rob rob;
+            const bool says = later ? k > 3 : k < 3 || k > 5;
+            /* those that are not answered are late */
+            snprintf(text, sizeof text,
+                     "<Rob><AIPos A1=\"0\" A2=\"0\" A3=\"0\" A4=\"0\" A5=\"0\" A6=\"0\"/>%s%s%s"
+                     "<IPOC>%d</IPOC></Rob>",
+                     says ? "<Delay D=\"" : "", says ? (!later && k > 5 ? "10" : "7") : "",
+                     says ? "\"/>" : "", 4 + 4 * k);
+            const ff_status status = ff_rsi_client_receive(&config, &s, text, strlen(text), &rob);
+            assert_int_equal(status, !says && !later    ? FF_ERR_FORMAT
+                                     : !later && k == 6 ? FF_INFO_GAP
+                                                        : FF_OK);
+            if (status < 0)
+                continue;
+            assert_int_equal(s.taken, k > 0);
+            assert_false(s.restarted);
+            assert_int_equal(s.stood, !later && k == 6);
+            const ff_rsi_command command = {.axes = {1e-3 * (k + 1)}};
+            assert_int_equal(ff_rsi_client_answer(&config, &s, &command, answer, sizeof answer, &used),
+                             FF_OK);
+        }
+    }
+}
+
+/* What the first telegram carried, every one carries: without it the robot would be at 0, or its counter. */
+static void test_what_the_first_telegram_carried(void **state) {
+    (void)state;
+    const unsigned all =
+        FF_RSI_RIST | FF_RSI_RSOL | FF_RSI_AIPOS | FF_RSI_ASPOS | FF_RSI_EIPOS | FF_RSI_DELAY;
+    for (unsigned without = 1; without <= FF_RSI_DELAY; without *= 2)
+        for (int channel = 0; channel < 2; channel++)
+            for (int ever = 0; ever < 2; ever++) {
+                bench b;
+                bench_reset(&b, FF_RSI_ABSOLUTE, (ff_rsi_channel)channel);
+                const bool needed = without == (channel == FF_RSI_BY_AXES ? FF_RSI_AIPOS : FF_RSI_RIST);
+                b.cc.fields = ever ? all : all & ~without;
+                assert_int_equal(bench_ask(&b), !ever && needed ? FF_ERR_FORMAT : FF_OK);
+                if (!ever)
+                    continue;
+                bench_answer(&b, NULL);
+                bench_deliver(&b);
+                assert_int_equal(bench_finish(&b), FF_OK);
+                b.cc.fields = all & ~without;
+                assert_int_equal(bench_ask(&b), FF_ERR_FORMAT);
+                assert_int_equal(b.ps.info.malformed, 1);
+            }
+}
+
 static void test_stop_tag(void **state) {
     (void)state;
     bench b;
@@ -905,6 +1017,9 @@ int main(void) {
                                        cmocka_unit_test(test_clip_monitor_and_detector),
                                        cmocka_unit_test(test_detector_forgives_delay),
                                        cmocka_unit_test(test_client_knows_what_was_taken),
+                                       cmocka_unit_test(test_the_set_point_is_the_origin),
+                                       cmocka_unit_test(test_a_delay_that_comes_and_goes),
+                                       cmocka_unit_test(test_what_the_first_telegram_carried),
                                        cmocka_unit_test(test_stop_tag),
                                        cmocka_unit_test(test_detector_has_its_bounds),
                                        cmocka_unit_test(test_detector_knows_turns),

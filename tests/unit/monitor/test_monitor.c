@@ -21,6 +21,7 @@ typedef struct rig {
     ff_arm_model arm;
     ff_rng random;
     uint64_t ipoc, delay;
+    const char *set;            /* RSol and ASPos in its telegrams */
     double origin[6], total[6]; /* [deg], or [mm deg]: what the controller holds */
     ff_pose first, at;
     ff_vec3 v, w, a, b;
@@ -113,9 +114,9 @@ static size_t telegram(rig *r, char *text) {
         text, FF_MONITOR_SIZE,
         "<Rob Type=\"KUKA\"><RIst X=\"%.9f\" Y=\"%.9f\" Z=\"%.9f\" A=\"%.9f\" B=\"%.9f\" C=\"%.9f\"/><AIPos "
         "A1=\"%.9f\" A2=\"%.9f\" "
-        "A3=\"%.9f\" A4=\"%.9f\" A5=\"%.9f\" A6=\"%.9f\"/><Delay D=\"%llu\"/><IPOC>%llu</IPOC></Rob>",
+        "A3=\"%.9f\" A4=\"%.9f\" A5=\"%.9f\" A6=\"%.9f\"/>%s<Delay D=\"%llu\"/><IPOC>%llu</IPOC></Rob>",
         1e3 * T.p.x, 1e3 * T.p.y, 1e3 * T.p.z, a / DEG, b / DEG, c / DEG, axis[0], axis[1], axis[2], axis[3],
-        axis[4], axis[5], (unsigned long long)r->delay, (unsigned long long)r->ipoc);
+        axis[4], axis[5], r->set ? r->set : "", (unsigned long long)r->delay, (unsigned long long)r->ipoc);
 }
 
 static size_t answer_of(const rig *r, const double x[6], const char *more, char *text) {
@@ -462,6 +463,49 @@ static void test_restart_and_geometry(void **state) {
     assert_int_equal(ff_monitor_stop(&r.m, text, sizeof text), 0);
 }
 
+/* A program that begins again and counts on: its own set point shows it, and nothing else does. */
+static void test_the_set_point_is_the_origin(void **state) {
+    (void)state;
+#define RSOL(x, a) "<RSol X=\"" x "\" Y=\"2\" Z=\"3\" A=\"" a "\" B=\"5\" C=\"6\"/>"
+#define ASPOS(a6) "<ASPos A1=\"1\" A2=\"2\" A3=\"3\" A4=\"4\" A5=\"5\" A6=\"" a6 "\"/>"
+    static const struct {
+        const char *first, *then;
+        ff_monitor_cause cause;
+    } cases[] = {
+        {RSOL("1", "180") ASPOS("6"), RSOL("1.000009", "-179.999995") ASPOS("5.999991"), FF_MONITOR_FINE},
+        {RSOL("1", "180"), RSOL("1.000011", "180"), FF_MONITOR_RESTART},
+        {RSOL("1", "180"), RSOL("1", "179.99998"), FF_MONITOR_RESTART},
+        {ASPOS("6"), ASPOS("5.999989"), FF_MONITOR_RESTART},
+        {RSOL("1", "180") ASPOS("6"), RSOL("1", "180"), FF_MONITOR_RESTART}, /* not said any more */
+        {"", ASPOS("6"), FF_MONITOR_FINE},
+    };
+    for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+        rig r;
+        char text[FF_MONITOR_SIZE];
+        double x[6];
+        set_up(&r, test_seed(), n % 2);
+        r.set = cases[n].first;
+        choose_motion(&r);
+        for (uint64_t k = 0; k < 200; k++) {
+            loop_motion(&r, k, x);
+            assert_true(cycle(&r, x));
+        }
+        r.set = cases[n].then;
+        assert_true(ff_monitor_telegram(&r.m, text, telegram(&r, text)));
+        assert_int_equal(r.m.cause, cases[n].cause);
+        if (cases[n].cause == FF_MONITOR_RESTART)
+            assert_int_equal(ff_monitor_stop(&r.m, text, sizeof text),
+                             0); /* never with the old corrections */
+    }
+    rig r;
+    char text[FF_MONITOR_SIZE];
+    set_up(&r, test_seed(), true);
+    r.set = RSOL("1", "x");
+    assert_false(ff_monitor_telegram(&r.m, text, telegram(&r, text)));
+    r.set = ASPOS("6") ASPOS("6");
+    assert_false(ff_monitor_telegram(&r.m, text, telegram(&r, text)));
+}
+
 static void test_telegrams_that_are_none(void **state) {
     (void)state;
     rig r;
@@ -683,6 +727,7 @@ int main(void) {
         cmocka_unit_test(test_box),
         cmocka_unit_test(test_answers_not_taken),
         cmocka_unit_test(test_restart_and_geometry),
+        cmocka_unit_test(test_the_set_point_is_the_origin),
         cmocka_unit_test(test_telegrams_that_are_none),
         cmocka_unit_test(test_refused_configurations),
         cmocka_unit_test(test_axes_and_end),

@@ -37,6 +37,7 @@ static struct {
 static bool wanted_heartbeat, wanted_cartesian;
 static uint64_t jump;  /* [cycles] of the controller's counter, and no time */
 static bool uncounted; /* telegrams without Delay */
+static bool anchored;  /* telegrams with RSol */
 
 static int begin(void **state) {
     (void)state;
@@ -95,6 +96,7 @@ static int end(void **state) {
 static void send_telegram(uint64_t lost, double x, double force) {
     ff_rsi_rob rob = {.fields = FF_RSI_RIST | FF_RSI_AIPOS | FF_RSI_EIPOS | FF_RSI_DELAY | FF_RSI_ARRIVAL};
     rob.fields &= uncounted ? ~(unsigned)FF_RSI_DELAY : ~0u;
+    rob.fields |= anchored ? FF_RSI_RSOL : 0;
     char bytes[FF_RSI_READ_MAX];
     size_t used;
     peer.cycle += 1 + lost;
@@ -154,6 +156,12 @@ static void stand(ff_rsi_sen *sen) {
     take_answer(sen);
 }
 
+static void lead(ff_setpoint command) {
+    const ff_wrench none = ff_wrench_zero();
+    ff_sent sent;
+    station.write(station.self, 0, &command, 1u | FF_LED_AHEAD, &none, NULL, &sent);
+}
+
 /* Until both devices are heard. */
 static void meet(void) {
     ff_rsi_sen sen;
@@ -198,6 +206,64 @@ static void test_sample(void **state) {
     assert_near(torque, 60.0, 1e-12);
 }
 
+/* A robot that moves so fast that its stop would end beyond the arm's reach or beyond the end of an axis: the
+ * trip says by how much [m], [deg], and which axis, as the same arm with wider axes shows it. */
+static void test_the_end_of_a_stop_is_within_the_arm(void **state) {
+    (void)state;
+    bool seen[2] = {false, false};
+    for (int n = 0; n < 12; n++) {
+        if (n > 0) {
+            end(NULL);
+            begin(NULL);
+        }
+        meet();
+        ff_rsi_sen sen;
+        ff_setpoint command = {park, ff_twist_zero()};
+        command.twist.v.a[n % 3] = (n % 2 ? -1.0 : 1.0) * (n < 6 ? 1.0 : 1.9);
+        for (int k = 0; k < 2; k++) {
+            send_telegram(0, 0.0, 1.0);
+            assert_int_equal(station.wait(station.self, &sample), FF_OK);
+            if (k == 0) {
+                lead(command);
+                take_answer(&sen);
+            }
+        }
+        const double T = plan.cycle, v = ff_vec3_norm(command.twist.v),
+                     stops = v / network.body[0].limits.stop_acceleration;
+        ff_pose rest = park;
+        rest.p = ff_vec3_axpy(T + 0.5 * stops, command.twist.v, park.p);
+        ff_arm_model wide = plan.body[0].arm;
+        for (int a = 0; a < 6; a++) {
+            wide.config.lower[a] = -2.0 * FF_PI;
+            wide.config.upper[a] = 2.0 * FF_PI;
+        }
+        ff_arm_joints joints;
+        ff_arm_info info;
+        const bool reached = ff_arm_inverse(&wide, &rest, &plan.body[0].home, &joints, &info) == FF_OK;
+        double excess = 0.0;
+        int axis = 0;
+        for (int a = 0; a < 6 && reached; a++) {
+            const double over = fmax(joints.a[a] - plan.body[0].arm.config.upper[a],
+                                     plan.body[0].arm.config.lower[a] - joints.a[a]);
+            if (over > excess) {
+                excess = over;
+                axis = a + 1;
+            }
+        }
+        const ff_trip *found = &sample.found;
+        if (found->code == FF_TRIP_JOINT) {
+            assert_near(found->value, excess * 180.0 / FF_PI, 1e-6);
+            assert_int_equal(found->axis, axis);
+        } else if (found->code == FF_TRIP_REACH) {
+            assert_true(!reached && found->value > 0.1 && found->value < 0.5 * v * stops);
+        } else if (found->code == FF_TRIP_NONE)
+            assert_true(reached && excess == 0.0);
+        seen[0] |= found->code == FF_TRIP_JOINT;
+        seen[1] |= found->code == FF_TRIP_REACH;
+    }
+    assert_true(seen[0] && seen[1]);
+}
+
 /* Three telegrams lost: the controller's Delay has grown by them. By one less its program may have begun
  * again: nothing is answered. */
 static void test_delay_counts_what_was_lost(void **state) {
@@ -231,6 +297,54 @@ static void test_delay_counts_what_was_lost(void **state) {
             int64_t stamp;
             assert_int_equal(ff_socket_receive(peer.robot, bytes, sizeof bytes, &from, &stamp), 0);
         }
+    }
+}
+
+/* As many lost as may be, and one more: then a robot that does not say where its corrections count from is
+ * not answered any more. One that was never moved has none. */
+static void test_more_lost_than_may_be(void **state) {
+    (void)state;
+    const uint64_t most = (uint64_t)scenario.satellite[0].safety.missed;
+    for (int n = 0; n < 5; n++) {
+        ff_rsi_sen sen;
+        if (n > 0)
+            end(NULL);
+        if (n > 0)
+            begin(NULL);
+        anchored = n == 1;
+        const bool moved = n != 2, more = n < 3, silent = moved && more && !anchored;
+        meet();
+        for (int k = 0; k < 20; k++) {
+            send_telegram(0, 0.0, 1.0);
+            assert_int_equal(station.wait(station.self, &sample), FF_OK);
+            write_command(0.0, moved ? 1u : 0u);
+            take_answer(&sen);
+        }
+        send_telegram(more ? most + 1 : most, 0.0, 1.0);
+        ff_trip found = {.code = FF_TRIP_NONE};
+        do {
+            assert_int_equal(station.wait(station.self, &sample), FF_OK);
+            if (found.code == FF_TRIP_NONE)
+                found = sample.found;
+        } while (sample.filled);
+        assert_int_equal(found.code, silent ? FF_TRIP_MISSED : FF_TRIP_NONE);
+        if (silent) {
+            assert_near(found.value, (double)(most + 1), 0.0);
+            assert_near(found.limit, (double)most, 0.0);
+            assert_false(sample.body[0].device.reached);
+        }
+        for (int k = 0; k < 3; k++) { /* and none of its next ones */
+            write_command(0.0, moved ? 1u : 0u);
+            char bytes[FF_RSI_READ_MAX];
+            struct sockaddr_in from;
+            int64_t stamp;
+            const bool came = ff_socket_receive(peer.robot, bytes, sizeof bytes, &from, &stamp) > 0;
+            assert_int_equal(came, !silent);
+            send_telegram(0, 0.0, 1.0);
+            peer.late += silent;
+            assert_int_equal(station.wait(station.self, &sample), FF_OK);
+        }
+        anchored = false;
     }
 }
 
@@ -471,8 +585,8 @@ static void test_a_counter_ahead_of_the_time(void **state) {
             end(NULL);
             begin(NULL);
         }
-        meet();
         uncounted = each[n].uncounted;
+        meet();
         const unsigned led = each[n].still ? 0u : 1u | FF_LED_AHEAD;
         for (int k = 0; k < 60; k++) {
             const double x = each[n].still || k == 0 ? 0.0 : network.body[0].output.pose.p.x - park.p.x;
@@ -706,6 +820,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_sample, begin, end),
         cmocka_unit_test_setup_teardown(test_lost_telegrams_are_filled_in, begin, end),
         cmocka_unit_test_setup_teardown(test_delay_counts_what_was_lost, begin, end),
+        cmocka_unit_test_setup_teardown(test_more_lost_than_may_be, begin, end),
+        cmocka_unit_test_setup_teardown(test_the_end_of_a_stop_is_within_the_arm, begin, end),
         cmocka_unit_test_setup_teardown(test_every_record_is_judged, begin, end),
         cmocka_unit_test_setup_teardown(test_ticks_of_the_controllers_clock, begin, end),
         cmocka_unit_test_setup_teardown(test_a_text_is_shown_once, begin, end),

@@ -417,7 +417,7 @@ static void test_geometry_is_json_of_the_scenario(void **state) {
         "{\"satellites\":[{\"name\":\"a\\\"b\",\"mass_kg\":280,\"inertia_kgm2\":[18,20,22,0,0,0],"
         "\"points\":{\"com\":[0,0,0]},\"robot\":{\"kind\":\"delay\",\"delay_s\":0.04}}],"
         "\"contacts\":[{\"name\":\"front\",\"kind\":\"wall\",\"body\":\"a\\\"b\",\"against\":null,"
-        "\"point\":[0,0,0],\"at\":[0,0,0.03],\"normal\":[0,0,-1]}],"
+        "\"point\":[0,0,0],\"at\":[0,0,0.03],\"normal\":[0,0,-1]}],\"relative\":false,"
         "\"limits\":[{\"name\":\"velocity error of a\\\"b\",\"unit\":\"m/s\",\"limit\":0.01,\"scale\":1,"
         "\"trips\":false,\"columns\":[\"a\\\"b.error.velocity\"]}]}\n");
     free(json);

@@ -42,7 +42,16 @@ static const char *const *wrong_kinds(ff_type type) {
     static const char *const list[] = {"1", "{a: 1}", NULL};
     static const char *const file[] = {"[a]", "''", "no/such/file", NULL};
     static const char *const none[] = {NULL};
+    static const char *const topic[] = {"[a]", "''",  "joint_states", "/", "/a//b",
+                                        "/a/", "/1a", "/a b",         NULL};
+    static const char *const names[] = {
+        "a", "{}", "[a, b, c, d, e]", "[a, b, c, d, e, f, g]", "[a, b, c, d, e, a]", "[a, b, c, d, e, [f]]",
+        NULL};
     switch (type) {
+    case FF_TYPE_TOPIC:
+        return topic;
+    case FF_TYPE_NAMES:
+        return names;
     case FF_TYPE_NUMBER:
     case FF_TYPE_NUMBER_OR_WORD:
         return number;

@@ -122,9 +122,10 @@ static void test_devices_are_kinds_with_their_keys(void **state) {
             assert_non_null(strstr(message, expected));
             if (setting->type != FF_SETTING_INTEGER)
                 continue;
-            snprintf(set, sizeof set, "satellites.b.%s={kind: %s, %s: 65536}", part, device->name,
-                     setting->name);
-            snprintf(expected, sizeof expected, "%s is 65536, allowed: 0 to 65535", setting->name);
+            snprintf(set, sizeof set, "satellites.b.%s={kind: %s, %s: %g}", part, device->name, setting->name,
+                     setting->high + 1.0);
+            snprintf(expected, sizeof expected, "%s is %g, allowed: 0 to %g", setting->name,
+                     setting->high + 1.0, setting->high);
             set_bad(minimal, set, expected);
         }
     }
@@ -661,7 +662,7 @@ static void test_keys_are_strict(void **state) {
     expect_bad(with(contract, "{kind: delay, delay: 0.040}", "{kind: delayed}"),
                "F:15:19: unknown kind 'delayed' (did you mean 'delay'?), allowed: ideal, delay, lag, "
                "limited, joints, "
-               "wrench, mujoco, kuka-rsi, ur-rtde");
+               "wrench, mujoco, kuka-rsi, ur-rtde, ros2");
     expect_bad(with(contract, "{kind: delay, delay: 0.040}", "delay"),
                "F:15:12: satellites.client.robot must be a map, not a plain value, allowed: keys with "
                "values, or {}");

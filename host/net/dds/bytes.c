@@ -1,4 +1,4 @@
-#include "live/dds/bytes.h"
+#include "net/dds/bytes.h"
 
 #include <stdint.h>
 #include <stdlib.h>
@@ -221,14 +221,16 @@ bool ff_bytes_write(dds_entity_t writer, const struct ddsi_sertype *type, const 
     return dds_writecdr(writer, &s->c) == DDS_RETCODE_OK;
 }
 
-void ff_bytes_take(dds_entity_t reader, void (*with)(void *self, const void *bytes, size_t size),
-                   void *self) {
+int ff_bytes_take(dds_entity_t reader,
+                  void (*with)(void *self, const dds_sample_info_t *info, const void *bytes, size_t size),
+                  void *self) {
     struct ddsi_serdata *got[FF_BYTES_TAKEN];
     dds_sample_info_t info[FF_BYTES_TAKEN];
     const dds_return_t n = dds_takecdr(reader, got, FF_BYTES_TAKEN, info, DDS_ANY_STATE);
     for (dds_return_t i = 0; i < n; i++) {
         if (info[i].valid_data)
-            with(self, sample_of(got[i])->data, sample_of(got[i])->size);
+            with(self, &info[i], sample_of(got[i])->data, sample_of(got[i])->size);
         ddsi_serdata_unref(got[i]);
     }
+    return n > 0 ? (int)n : 0;
 }

@@ -1,7 +1,7 @@
-/* live/dds/bytes.h - a type for Cyclone DDS whose samples are CDR bytes as they are: messages are made and
+/* net/dds/bytes.h - a type for Cyclone DDS whose samples are CDR bytes as they are: messages are made and
  * read by record/ alone, and need no generated code. */
-#ifndef FF_LIVE_DDS_BYTES_H
-#define FF_LIVE_DDS_BYTES_H
+#ifndef FF_NET_DDS_BYTES_H
+#define FF_NET_DDS_BYTES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,7 +20,9 @@ dds_entity_t ff_bytes_topic(dds_entity_t participant, const char *name, const ch
                             const struct ddsi_sertype **used);
 /* Bytes with their CDR header. False: they are lost, since a reader leaves no room for them. */
 bool ff_bytes_write(dds_entity_t writer, const struct ddsi_sertype *type, const void *bytes, size_t size);
-/* Takes at most FF_BYTES_TAKEN samples and hands each to `with`. */
-void ff_bytes_take(dds_entity_t reader, void (*with)(void *self, const void *bytes, size_t size), void *self);
+/* Takes at most FF_BYTES_TAKEN samples and hands each to `with`; returns how many it took. */
+int ff_bytes_take(dds_entity_t reader,
+                  void (*with)(void *self, const dds_sample_info_t *info, const void *bytes, size_t size),
+                  void *self);
 
 #endif

@@ -1,7 +1,7 @@
-/* record/cdr.h - CDR as ROS 2 has it (XCDR1, little endian, 4-byte header): values into the caller's buffer,
+/* text/cdr.h - CDR as ROS 2 has it (XCDR1, little endian, 4-byte header): values into the caller's buffer,
  * and out of a stranger's bytes. Nothing is allocated; what does not fit, or is not there, is remembered. */
-#ifndef FF_RECORD_CDR_H
-#define FF_RECORD_CDR_H
+#ifndef FF_TEXT_CDR_H
+#define FF_TEXT_CDR_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -107,8 +107,10 @@ typedef struct ff_cdr_in {
 } ff_cdr_in;
 
 static inline ff_cdr_in ff_cdr_open(const void *bytes, size_t size) {
+    /* the second half of the header are options, which a reader passes over: some write their padding there
+     */
     return (ff_cdr_in){bytes, FF_CDR_HEADER, size,
-                       size < FF_CDR_HEADER || memcmp(bytes, ff_cdr_header, FF_CDR_HEADER) != 0};
+                       size < FF_CDR_HEADER || memcmp(bytes, ff_cdr_header, FF_CDR_HEADER / 2) != 0};
 }
 
 static inline uint64_t ff_cdr_get_uint(ff_cdr_in *c, size_t size) {
@@ -137,6 +139,19 @@ static inline double ff_cdr_get_double(ff_cdr_in *c) {
 static inline uint64_t ff_cdr_get_time(ff_cdr_in *c) {
     const uint64_t seconds = ff_cdr_get_uint(c, 4), ns = ff_cdr_get_uint(c, 4);
     return seconds * 1000000000u + ns;
+}
+
+/* A string where it stands, *length without its NUL; NULL: it is none. */
+static inline const char *ff_cdr_get_span(ff_cdr_in *c, size_t *length) {
+    const uint64_t size = ff_cdr_get_uint(c, 4); /* with NUL */
+    if (c->bad || size == 0 || size > c->size - c->used || c->at[c->used + size - 1] != 0) {
+        c->bad = true;
+        return NULL;
+    }
+    const char *text = (const char *)(c->at + c->used);
+    c->used += (size_t)size;
+    *length = (size_t)size - 1;
+    return text;
 }
 
 static inline ff_status ff_cdr_get_string(ff_cdr_in *c, char *text, size_t capacity) {

@@ -1,0 +1,220 @@
+#include "devices/ros2/ros2.h"
+
+#include "devices/text.h"
+#include "text/cdr.h"
+
+#include <string.h>
+
+const char *const ff_ros2_drivers[] = {"robot", "facility", NULL};
+
+/* ------------------------------------------------------------------------------------------- reading --
+ */
+
+static bool span_is(const char *text, size_t length, const char *name) {
+    return strlen(name) == length && memcmp(text, name, length) == 0;
+}
+
+/* The head, then std_msgs/Header. */
+static ff_cdr_in open_message(const void *bytes, size_t size, ff_ros2_message *m) {
+    if (size < sizeof m->head)
+        return (ff_cdr_in){.bad = true};
+    memcpy(&m->head, bytes, sizeof m->head);
+    ff_cdr_in c = ff_cdr_open((const uint8_t *)bytes + sizeof m->head, size - sizeof m->head);
+    const uint64_t seconds = ff_cdr_get_uint(&c, 4), ns = ff_cdr_get_uint(&c, 4);
+    size_t length = 0;
+    const char *frame = ff_cdr_get_span(&c, &length);
+    c.bad = c.bad || seconds > INT32_MAX || ns > 999999999;
+    m->stamp = seconds * 1000000000u + ns;
+    m->mark = FF_ROS2_NO_MARK;
+    if (frame && span_is(frame, length, FF_ROS2_VIRTUAL))
+        m->mark = FF_ROS2_MARK_VIRTUAL;
+    if (frame && span_is(frame, length, FF_ROS2_LOCKSTEP))
+        m->mark = FF_ROS2_MARK_LOCKSTEP;
+    return c;
+}
+
+/* The number of a list of doubles. */
+static uint64_t doubles(ff_cdr_in *c) {
+    const uint64_t n = ff_cdr_get_uint(c, 4);
+    c->bad = c->bad || n > (c->size - c->used) / 8;
+    return c->bad ? 0 : n;
+}
+
+ff_status ff_ros2_states_decode(const void *bytes, size_t size, const ff_device_settings *of,
+                                ff_ros2_states *states) {
+    int8_t place[FF_ROS2_NAMES]; /* which of ours it is */
+    *states = (ff_ros2_states){.twice = -1};
+    ff_cdr_in c = open_message(bytes, size, &states->message);
+    const uint64_t count = ff_cdr_get_uint(&c, 4);
+    if (c.bad || count > FF_ROS2_NAMES)
+        return FF_ERR_FORMAT;
+    for (uint64_t n = 0; n < count; n++) {
+        size_t length = 0;
+        const char *name = ff_cdr_get_span(&c, &length);
+        if (!name)
+            return FF_ERR_FORMAT;
+        place[n] = -1;
+        for (int a = 0; a < 6; a++)
+            if (span_is(name, length, of->joints[a])) {
+                place[n] = (int8_t)a;
+                if (states->found >> a & 1u)
+                    states->twice = a;
+                states->found |= 1u << a;
+            }
+    }
+    const uint64_t positions = doubles(&c);
+    bool finite = true;
+    for (uint64_t n = 0; n < positions; n++) {
+        const double q = ff_cdr_get_double(&c);
+        if (n >= count || place[n] < 0)
+            continue;
+        states->q[place[n]] = q;
+        finite = finite && isfinite(q);
+    }
+    for (int list = 0; list < 2; list++) /* velocities and efforts, which may be empty */
+        for (uint64_t n = doubles(&c); n > 0; n--)
+            ff_cdr_get_double(&c);
+    if (states->found && positions != count)
+        return FF_ERR_FORMAT;
+    return c.bad ? FF_ERR_FORMAT : finite ? FF_OK : FF_ERR_NOT_FINITE;
+}
+
+ff_status ff_ros2_wrench_decode(const void *bytes, size_t size, ff_ros2_message *message, ff_wrench *wrench) {
+    ff_cdr_in c = open_message(bytes, size, message);
+    ff_wrench w;
+    for (int i = 0; i < 3; i++)
+        w.f.a[i] = ff_cdr_get_double(&c);
+    for (int i = 0; i < 3; i++)
+        w.t.a[i] = ff_cdr_get_double(&c);
+    if (c.bad)
+        return FF_ERR_FORMAT;
+    *wrench = w;
+    return ff_wrench_finite(w) ? FF_OK : FF_ERR_NOT_FINITE;
+}
+
+ff_status ff_ros2_command_decode(const void *bytes, size_t size, double q[6], char label[FF_ROS2_LABEL]) {
+    if (size < sizeof(ff_link_head))
+        return FF_ERR_FORMAT;
+    ff_cdr_in c = ff_cdr_open((const uint8_t *)bytes + sizeof(ff_link_head), size - sizeof(ff_link_head));
+    const uint64_t dimensions = ff_cdr_get_uint(&c, 4);
+    label[0] = 0;
+    if (c.bad || dimensions > 16)
+        return FF_ERR_FORMAT;
+    for (uint64_t n = 0; n < dimensions; n++) {
+        size_t length = 0;
+        const char *text = ff_cdr_get_span(&c, &length);
+        ff_cdr_get_uint(&c, 4); /* size and stride are the array's, which is flat */
+        ff_cdr_get_uint(&c, 4);
+        if (c.bad || !text)
+            return FF_ERR_FORMAT;
+        if (n == 0 && length < FF_ROS2_LABEL)
+            memcpy(label, text, length + 1);
+    }
+    ff_cdr_get_uint(&c, 4);
+    const uint64_t count = doubles(&c);
+    if (c.bad || count != 6)
+        return c.bad ? FF_ERR_FORMAT : FF_ERR_SIZE;
+    bool finite = true;
+    double value[6];
+    for (int a = 0; a < 6; a++) {
+        value[a] = ff_cdr_get_double(&c);
+        finite = finite && isfinite(value[a]);
+    }
+    if (c.bad || !finite)
+        return c.bad ? FF_ERR_FORMAT : FF_ERR_NOT_FINITE;
+    memcpy(q, value, sizeof value);
+    return FF_OK;
+}
+
+/* ------------------------------------------------------------------------------------------- writing --
+ */
+
+ff_status ff_ros2_states_encode(uint64_t stamp, const char *frame, const ff_device_settings *of,
+                                const double q[6], int joints, void *bytes, size_t size, size_t *used) {
+    ff_cdr c = ff_cdr_begin(bytes, size);
+    double value[7] = {0.02}; /* a gripper stands open */
+    ff_cdr_put_header(&c, stamp, frame);
+    ff_cdr_put_number(&c, (uint64_t)joints + 1, 4);
+    ff_cdr_put_string(&c, "gripper");
+    for (int n = 0; n < joints; n++) {
+        ff_cdr_put_string(&c, of->joints[5 - n]);
+        value[1 + n] = q[5 - n];
+    }
+    ff_cdr_put_doubles(&c, value, (size_t)joints + 1);
+    ff_cdr_put_number(&c, 0, 4);
+    ff_cdr_put_number(&c, 0, 4);
+    return ff_cdr_finish(&c, used);
+}
+
+ff_status ff_ros2_wrench_encode(uint64_t stamp, const char *frame, const ff_wrench *wrench, void *bytes,
+                                size_t size, size_t *used) {
+    ff_cdr c = ff_cdr_begin(bytes, size);
+    ff_cdr_put_header(&c, stamp, frame);
+    ff_cdr_put_vec3(&c, wrench->f);
+    ff_cdr_put_vec3(&c, wrench->t);
+    return ff_cdr_finish(&c, used);
+}
+
+ff_status ff_ros2_command_encode(const double q[6], const char *label, void *bytes, size_t size,
+                                 size_t *used) {
+    const bool labelled = label && *label;
+    ff_cdr c = ff_cdr_begin(bytes, size);
+    ff_cdr_put_number(&c, labelled, 4);
+    if (labelled) {
+        ff_cdr_put_string(&c, label);
+        ff_cdr_put_number(&c, 6, 4);
+        ff_cdr_put_number(&c, 6, 4);
+    }
+    ff_cdr_put_number(&c, 0, 4);
+    ff_cdr_put_doubles(&c, q, 6);
+    return ff_cdr_finish(&c, used);
+}
+
+/* ------------------------------------------------------------------------------------------ greeting --
+ */
+
+double ff_ros2_period(ff_ros2_pace *pace, uint64_t stamp) {
+    if (pace->seen == FF_ROS2_STAMPS || (pace->seen && stamp <= pace->stamp[pace->seen - 1]))
+        return 0.0;
+    pace->stamp[pace->seen++] = stamp;
+    if (pace->seen < FF_ROS2_STAMPS)
+        return 0.0;
+    uint64_t step[FF_ROS2_STAMPS - 1];
+    for (int i = 0; i < FF_ROS2_STAMPS - 1; i++) {
+        const uint64_t one = pace->stamp[i + 1] - pace->stamp[i];
+        int at = i;
+        for (; at > 0 && step[at - 1] > one; at--)
+            step[at] = step[at - 1];
+        step[at] = one;
+    }
+    return 1e-9 * (double)step[(FF_ROS2_STAMPS - 1) / 2];
+}
+
+ff_status ff_ros2_greet(const ff_device_settings *settings, const char *what, const ff_ros2_message *m,
+                        uint64_t from, char *message, size_t size) {
+    const double ahead = ff_ros2_ahead(m);
+    if (from && m->head.from != from) {
+        FF_TEXT_LINE(message, size, what,
+                     " comes from two publishers, allowed: one (the other is a second driver, or this one "
+                     "began again)");
+        return FF_ERR_DEVICE;
+    }
+    if (settings->facility && m->mark == FF_ROS2_NO_MARK) {
+        FF_TEXT_LINE(message, size, what,
+                     " is not that of freefloat facility, allowed: `driver: robot`, which is armed at the "
+                     "console");
+        return FF_ERR_DEVICE;
+    }
+    if (fabs(ahead) > FF_ROS2_APART) {
+        char seconds[32];
+        ff_text_out out;
+        ff_text_begin(&out, seconds, sizeof seconds - 1);
+        ff_text_put_double(&out, fmin(fabs(ahead), 1e9), 3);
+        seconds[out.used] = 0;
+        FF_TEXT_LINE(message, size, what, ": its stamps are ", seconds, " s ",
+                     ahead > 0.0 ? "ahead of" : "behind",
+                     " this computer's clock, allowed: 0.5 s (NTP or PTP on both)");
+        return FF_ERR_DEVICE;
+    }
+    return FF_OK;
+}
