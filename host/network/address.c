@@ -74,3 +74,13 @@ ff_status ff_addresses_find(const ff_scenario *scenario, const ff_ports *ports, 
     }
     return FF_OK;
 }
+
+ff_status ff_address_find_arm(const ff_arm_device *arm, const ff_ports *ports, const ff_device **device,
+                              struct sockaddr_in *at, char *message, size_t size) {
+    *device = ff_device_of(FF_DEVICE_ARM, arm->kind);
+    const unsigned port = ports->rsi_port ? ports->rsi_port : (unsigned)arm->device.port;
+    if (ff_socket_address(arm->address, port, at) == FF_OK)
+        return FF_OK;
+    snprintf(message, size, "device.address is '%s', allowed: an IPv4 address", arm->address);
+    return FF_ERR_ARGUMENT;
+}

@@ -536,6 +536,10 @@ static void stand_otherwise(ff_server *f) {
 void ff_facility_run(const ff_scenario *scenario, const ff_facility_options *options,
                      ff_facility_result *result) {
     *result = (ff_facility_result){0};
+    if (scenario->emulates) {
+        ff__server_emulate(scenario, options, result);
+        return;
+    }
     ff_server *f = calloc(1, sizeof *f);
     ff_scenario *real = malloc(sizeof *real);
     if (!f || !real) {

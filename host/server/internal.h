@@ -163,6 +163,10 @@ void ff__server_ur_send(ff_server *f, int i, ff_pose tcp, double late);
 int ff__server_ur_asked(const ff_server_ur *u);
 ff_arm_joints ff__server_ur_finish(ff_server *f, int i);
 
+/* emulation.c: in place of all the rest */
+void ff__server_emulate(const ff_scenario *scenario, const ff_facility_options *options,
+                        ff_facility_result *result);
+
 /* ros2.c */
 ff_status ff__server_ros2_open(ff_server *f, int i, char *message, size_t size);
 void ff__server_ros2_close(ff_server_ros2 *r);

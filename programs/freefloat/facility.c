@@ -19,7 +19,8 @@ static const char help[] =
     "over UDP, scale over HTTP), "
     "with "
     "delay, limits and contacts behind "
-    "them.\nfreefloat rt FILE is their client. Ends with Ctrl-C.\n\n"
+    "them;\nof an emulation an arm that is commanded by joint torques.\nfreefloat rt FILE is their client. "
+    "Ends with Ctrl-C.\n\n"
     "  --lockstep         time advances only with the client's answer\n"
     "  --once             end after the first client\n"
     "  --set PATH=VALUE   overrides one key (may be given again); give rt the same\n"
@@ -117,6 +118,19 @@ static int print_json(const ff_scenario *scenario, const ff_facility_result *res
     ff_json_integer(&json, "cycles", (long long)result->cycles);
     ff_json_integer(&json, "records", (long long)result->records);
     ff_json_integer(&json, "stolen", (long long)result->stolen);
+    if (scenario->emulates) {
+        const ff_torque_arm_counters *c = &result->arm;
+        ff_json_open(&json, "arm", '{');
+        ff_json_number(&json, "contact_s", result->contact_s);
+        ff_json_number(&json, "peak_force_N", result->peak_force);
+        ff_json_integer(&json, "taken", (long long)c->taken);
+        ff_json_integer(&json, "late", (long long)c->late);
+        ff_json_integer(&json, "stale", (long long)c->stale);
+        ff_json_integer(&json, "strange", (long long)c->strange);
+        ff_json_integer(&json, "malformed", (long long)c->malformed);
+        ff_json_integer(&json, "clipped", (long long)c->clipped);
+        ff_json_close(&json, '}');
+    }
     ff_json_open(&json, "robots", '{');
     for (int i = 0; i < scenario->satellites; i++) {
         ff_json_open(&json, scenario->satellite[i].name, '{');

@@ -173,6 +173,7 @@ static ff_status sample(void *self, double now, const void *bytes, size_t size, 
                                       .stood = unanswered,
                                       .late = lost + unanswered,
                                       .restarted = r->restarted,
+                                      .anchored = true, /* joints, not corrections */
                                       .arrives = m->mark == FF_ROS2_MARK_LOCKSTEP && r->settings.facility
                                                      ? 1e-9 * (double)m->stamp
                                                      : FF_NAN};

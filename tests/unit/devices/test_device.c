@@ -5,6 +5,7 @@
 #include "devices/ros2/ros2.h"
 #include "devices/rsi/rsi.h"
 #include "devices/rtde/controller.h"
+#include "devices/torque/torque.h"
 #include "devices/udp/udp.h"
 
 #include "support.h"
@@ -136,6 +137,21 @@ static size_t datagram(const ff_device *device, unsigned n, uint8_t *bytes, size
         assert_true(size >= layout.size);
         return layout.size;
     }
+    if (strcmp(device->name, "joint-torque") == 0) {
+        const ff_torque_telegram telegram = {.joints = 3,
+                                             .state = FF_TORQUE_COMMANDING,
+                                             .session = 9,
+                                             .sequence = n,
+                                             .echo = n - 1,
+                                             .run = RUN,
+                                             .time = 0.001 * n,
+                                             .cycle = 0.001,
+                                             .wrench = {1, 2, 3, 4, 5, 6},
+                                             .q = {0.1, -0.2, 0.3 + 1e-4 * n},
+                                             .torque = {7, 8, 9}};
+        assert_int_equal(ff_torque_telegram_encode(&telegram, bytes, size, &used), FF_OK);
+        return used;
+    }
     assert_true(device->counts[0] > 0.0 ||
                 strcmp(device->name, "ati-rdt") == 0); /* a new device sends its own here */
     const ff_ati_record record = {
@@ -186,21 +202,20 @@ static void check_settings(const ff_device *device) {
 static void test_list(void **unused) {
     (void)unused;
     const ff_device *device;
-    size_t robots = 0, sensors = 0;
+    int many[3] = {0};
     for (size_t n = 0; (device = ff_device_at(n)) != NULL; n++) {
-        const bool robot = device->kind == FF_DEVICE_ROBOT;
-        robots += robot;
-        sensors += !robot;
-        assert_ptr_equal(ff_device_of(device->kind, (int)(robot ? robots : sensors) - 1), device);
+        const bool answered = device->kind != FF_DEVICE_SENSOR; /* telegram by telegram */
+        assert_ptr_equal(ff_device_of(device->kind, many[device->kind]++), device);
         check_settings(device);
         assert_true((device->topics || device->port > 0) && device->port < 65536 && device->bytes > 0);
         assert_true(device->open && device->range && device->sample && device->answer && device->count);
-        assert_true((device->sent != NULL) == robot && (device->stop != NULL) == !robot);
+        assert_true((device->sent != NULL) == answered && (device->stop != NULL) == !answered);
         assert_true((device->configure != NULL) == (device->page != NULL));
     }
-    assert_true(robots > 0 && sensors > 0);
-    assert_null(ff_device_of(FF_DEVICE_ROBOT, (int)robots));
-    assert_null(ff_device_of(FF_DEVICE_SENSOR, (int)sensors));
+    for (int kind = 0; kind < 3; kind++) {
+        assert_true(many[kind] > 0);
+        assert_null(ff_device_of((ff_device_kind)kind, many[kind]));
+    }
 }
 
 /* One cycle of a device: its datagram, and what it is sent. */
@@ -210,8 +225,10 @@ static ff_status exchange(const ff_device *device, void *state, unsigned n, ff_d
     const double now = 0.004 * n;
     const size_t size = datagram(device, n, bytes, sizeof bytes);
     const ff_status status = device->sample(state, now, bytes, size, sample);
-    const ff_robot_order order = {.moves = true, .joints = {.a = {0, -1.5, 1.5, 0, 0.8, 1e-3 * n}}};
-    device->answer(state, now, device->kind == FF_DEVICE_ROBOT ? &order : NULL, sent, FF_DEVICE_SEND_MAX,
+    const ff_robot_order order = {.moves = true,
+                                  .joints = {.a = {0, -1.5, 1.5, 0, 0.8, 1e-3 * n}},
+                                  .torque = (const double[]){3, -1.5, 1e-3 * n}};
+    device->answer(state, now, device->kind == FF_DEVICE_SENSOR ? NULL : &order, sent, FF_DEVICE_SEND_MAX,
                    used);
     return status;
 }
@@ -230,6 +247,7 @@ static void test_state_is_plain_memory(void **unused) {
             assert_int_equal(exchange(device, b, n, &sample[1], sent[1], &used[1]), status);
             assert_int_equal(used[0], used[1]);
             assert_memory_equal(sent[0], sent[1], used[0]);
+            assert_memory_equal(&sample[0].arm, &sample[1].arm, sizeof sample[0].arm);
             assert_true(ff_vec3_norm(ff_vec3_sub(sample[0].sensor.f_s.f, sample[1].sensor.f_s.f)) == 0.0 &&
                         ff_vec3_norm(ff_vec3_sub(sample[0].robot.pose.p, sample[1].robot.pose.p)) == 0.0);
             void *moved = malloc(device->bytes);
@@ -307,12 +325,14 @@ static void test_answers(void **unused) {
         } else {
             assert_int_equal(exchange(device, state, 0, &sample, sent, &used), FF_OK);
             assert_true(used > 0);
-            ff_robot_order rounded = {0}, order = {.moves = true};
+            double torque[3] = {0};
+            ff_robot_order rounded = {0}, order = {.moves = true, .torque = torque};
+            const bool arm = device->kind == FF_DEVICE_ARM;
             device->sent(state, &rounded);
-            assert_near(rounded.joints.a[1], -1.5, 1e-9);
+            assert_near(arm ? rounded.torque[1] : rounded.joints.a[1], -1.5, 1e-9);
             assert_true(device->answer(state, 0.0, &order, sent, sizeof sent, &used) < 0);
             assert_int_equal(used, 0); /* a second one is not due */
-            order.joints.a[2] = FF_NAN;
+            order.joints.a[2] = torque[2] = FF_NAN;
             uint8_t bytes[FF_DEVICE_READ_MAX];
             device->sample(state, 0.0, bytes, datagram(device, 1, bytes, sizeof bytes), &sample);
             assert_int_equal(device->answer(state, 0.0, &order, sent, sizeof sent, &used), FF_ERR_NOT_FINITE);
