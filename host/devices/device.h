@@ -15,11 +15,12 @@
 typedef enum ff_device_kind { FF_DEVICE_ROBOT, FF_DEVICE_SENSOR, FF_DEVICE_ARM } ff_device_kind;
 
 enum {
-    FF_DEVICE_NAME = 128,      /* [bytes] of a topic or a joint */
-    FF_DEVICE_READ_MAX = 2056, /* [bytes] of a datagram that is looked at; a longer one is malformed */
-    FF_DEVICE_SEND_MAX = 1024, /* [bytes] of one that is sent */
-    FF_DEVICE_TEXT_MAX = 4096, /* [bytes] of a program */
-    FF_DEVICE_PAGE_MAX = 16384 /* [bytes] of a configuration page */
+    FF_DEVICE_READ_MAX = 2056,  /* [bytes] of a datagram that is looked at; a longer one is malformed */
+    FF_DEVICE_SEND_MAX = 1024,  /* [bytes] of one that is sent */
+    FF_DEVICE_TEXT_MAX = 4096,  /* [bytes] of a program */
+    FF_DEVICE_PAGE_MAX = 16384, /* [bytes] of a configuration page */
+    FF_DEVICE_NAME = 128,       /* [bytes] of a topic or a joint */
+    FF_DEVICE_WORD = 128        /* [bytes] of a text among the settings, with its end */
 };
 
 /* Of an arm: what its joints may do. */
@@ -41,8 +42,22 @@ typedef struct ff_device_settings {
     bool heartbeat;     /* a counter and the run's state go with each command */
     double lookahead;   /* [s] over which the controller smooths what it is sent; 0: it does not */
     double gain;        /* with which it follows that */
-    uint64_t domain;    /* of ROS 2 */
-    bool facility;      /* the virtual facility's driver; else a real robot may be behind it */
+    /* KUKA's RSI; an empty name, a limit of 0: the usual one */
+    char sentype[FF_DEVICE_WORD]; /* SENTYPE of the controller's file */
+    char axes_tag[FF_DEVICE_WORD], cartesian_tag[FF_DEVICE_WORD], external_tag[FF_DEVICE_WORD],
+        stop_tag[FF_DEVICE_WORD];
+    bool no_rsol, no_aspos, no_eipos; /* elements that its telegrams lack */
+    double clip_deg, clip_mm; /* [deg], [mm] corrections that the controller clips; FF_INF: not known */
+    /* a sensor that is described, devices/udp; FF_INF: not there */
+    uint64_t listen, size, counter_bytes, status_bytes;
+    int number;
+    bool little, polled;
+    ff_vec3 force_at, torque_at; /* [bytes] */
+    double force_scale, torque_scale, counter, status;
+    char force_unit[FF_DEVICE_WORD], torque_unit[FF_DEVICE_WORD], mark[FF_DEVICE_WORD],
+        request[FF_DEVICE_WORD], farewell[FF_DEVICE_WORD];
+    uint64_t domain; /* of ROS 2 */
+    bool facility;   /* the virtual facility's driver; else a real robot may be behind it */
     char states[FF_DEVICE_NAME], command[FF_DEVICE_NAME], topic[FF_DEVICE_NAME]; /* of ROS 2 */
     char joints[6][FF_DEVICE_NAME]; /* as its driver calls them, in the order of the arm's axes */
     /* what follows from the rest of the scenario */
@@ -65,6 +80,7 @@ typedef struct ff_device_settings {
 /* What a device says of itself before it is used. FF_INF: nothing. */
 typedef struct ff_device_range {
     double turn;          /* [rad] robot commanded by poses: largest turn from its first telegram */
+    double axis, shift;   /* [rad], [m] robot: largest correction of an axis, of the position */
     double force, torque; /* [N], [N m] sensor: end of its range, each axis */
 } ff_device_range;
 
@@ -103,7 +119,8 @@ typedef struct ff_robot_report {
     unsigned apart; /* telegrams in a row that show it off all its recent commands */
     bool clipped;   /* for too long: latched, with how far [mm or deg] and the limit */
     double clipped_by, clipped_limit;
-    unsigned signals; /* bit per ff_signal: it is in the telegram */
+    double clip_deg, clip_mm; /* the controller's own limits of corrections; 0: not in the telegram */
+    unsigned signals;         /* bit per ff_signal: it is in the telegram */
     unsigned signal[FF_SIGNAL_COUNT];
     /* of virtual devices in lock step; NaN: not reported */
     double arrives;                       /* [s] virtual time at which this telegram arrives */
@@ -182,6 +199,8 @@ typedef struct ff_device {
     double counts[2]; /* a sensor without a page: counts of its records per N and N m; 0: SI units */
     size_t bytes;     /* of its state */
 
+    /* Why its keys do not go together, what is allowed included; NULL: they do. May be NULL itself. */
+    const char *(*refuse)(const ff_device_settings *settings);
     void (*open)(void *state, const ff_device_settings *settings);
     /* Its page; only where `page` is set. Negative: it cannot be used. */
     ff_status (*configure)(void *state, const char *page, size_t size);
@@ -224,6 +243,7 @@ typedef struct ff_device {
     X(ros2)           \
     X(ati)            \
     X(onrobot)        \
+    X(udp)            \
     X(ur_force)       \
     X(ros2_wrench)    \
     X(torque)
@@ -233,6 +253,13 @@ FF_DEVICES(FF_DEVICE_DECLARE)
 
 /* Names of arms in the order of ff_arm_kind, NULL at the end: words of a robot's setting. */
 extern const char *const ff_arm_names[];
+/* As `choice` of a setting: a free text, FF_DEVICE_WORD bytes. */
+extern const char *const ff_device_text[];
+#define FF_DEVICE_TEXT(key, field, usual, sentence)                                     \
+    {                                                                                   \
+        .name = (key), .type = FF_SETTING_CHOICE, .unit = "", .choice = ff_device_text, \
+        .offset = FF_DEVICE_SETTING(field), .absent = (usual), .help = (sentence)       \
+    }
 
 /* The list, n from 0; NULL at its end. */
 const ff_device *ff_device_at(size_t n);

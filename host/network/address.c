@@ -44,6 +44,10 @@ static ff_status find(const ff_satellite *satellite, const ff_ports *ports, int 
         ff_socket_address(address, page_port, &body->page_at) != FF_OK)
         return refuse(satellite->name, message, size,
                       "sensor.address and its ports must be an IPv4 address and at most 65535");
+    if (own_sensor && body->sensor->page &&
+        page_port == 0) /* as on the device; a virtual one has no right to that */
+        body->page_at.sin_port =
+            htons(ff_socket_is_loopback(&body->page_at) ? (uint16_t)body->sensor->second : 80);
     if (body->sensor->frame) { /* inside the robot, behind its controller */
         if (!body->robot->frame)
             return refuse(

@@ -4,6 +4,8 @@
 #include "scenario/methods.h"
 #include "text/message.h"
 
+_Static_assert((int)FF_DEVICE_WORD == (int)FF_NAME_SIZE, "a text of a device is one of a scenario");
+
 static const char *name_of(ff_device_kind kind, int n) {
     if (kind == FF_DEVICE_ROBOT)
         return ff_robot_name(n);
@@ -37,6 +39,10 @@ int ff_device_section_create(ff_device_kind kind, const ff_key *shared, int coun
             if (setting->choice == ff_arm_names) {
                 key->type = FF_TYPE_ROBOT_ARM;
                 key->section = arm;
+            }
+            if (setting->choice == ff_device_text) {
+                key->type = FF_TYPE_TEXT;
+                key->words = NULL;
             }
             key->own = true;
             key->preset = false;

@@ -53,4 +53,9 @@ typedef struct ff_facility_result {
 void ff_facility_run(const ff_scenario *scenario, const ff_facility_options *options,
                      ff_facility_result *result);
 
+/* Writes the files of each KUKA controller of the scenario into the folder, of several into one for each
+ * satellite. FF_ERR_UNSUPPORTED: it names none; FF_ERR_IO; the plan's errors; each with a sentence. */
+ff_status ff_facility_files(const ff_scenario *scenario, const ff_ports *ports, const char *folder,
+                            char *message, size_t size);
+
 #endif
