@@ -1,5 +1,6 @@
 # shellcheck shell=bash
 # Sourced: another vendor's side of DDS (live/ros_peer.cpp on Fast DDS), built once. False: it cannot be, $why says so.
+# shellcheck disable=SC2034 # why: for the caller
 ros_peer() {
   peer=$FF_BUILD_DIR/tests/ros_peer
   why="needs g++ and libfastrtps-dev (tools/setup.sh installs them)"

@@ -145,19 +145,18 @@ typedef struct pass {
     range column[FF_CAMPAIGN_VARY + FF_CAMPAIGN_METRICS];
 } pass;
 
-/* Without the locks of stdio: the file is one thread's, and they took a tenth of the merge. */
 static void quote(FILE *file, const char *text) {
     if (!strpbrk(text, ",\"\n")) {
-        fputs_unlocked(text, file);
+        fputs(text, file);
         return;
     }
-    putc_unlocked('"', file);
+    fputc('"', file);
     for (; *text; text++) {
         if (*text == '"')
-            putc_unlocked('"', file);
-        putc_unlocked(*text, file);
+            fputc('"', file);
+        fputc(*text, file);
     }
-    putc_unlocked('"', file);
+    fputc('"', file);
 }
 
 static double column_value(const pass *p, int column, const ff_record *record) {
@@ -200,25 +199,25 @@ static ff_status take_first(void *user, const ff_record *record) {
     meet(p, record);
     char index[FF_NUMBER_SIZE];
     ff_number_integer(p->index, index);
-    fputs_unlocked(index, p->csv);
-    putc_unlocked(',', p->csv);
-    fputs_unlocked(c->method[method].variant.label, p->csv);
+    fputs(index, p->csv);
+    fputc(',', p->csv);
+    fputs(c->method[method].variant.label, p->csv);
     for (int i = 0; i < c->varies; i++) {
-        putc_unlocked(',', p->csv);
+        fputc(',', p->csv);
         quote(p->csv, ff_campaign_case_text(c, &p->sample, i));
     }
     for (int i = 0; i < c->metrics; i++) {
         char text[32] = "";
         if (isfinite(record->metric[i]))
             ff_number_format(record->metric[i], text);
-        putc_unlocked(',', p->csv);
-        fputs_unlocked(text, p->csv);
+        fputc(',', p->csv);
+        fputs(text, p->csv);
         if (ff_spread_add(&o->spread[method][i], record->metric[i]) != FF_OK)
             return FF_ERR_MEMORY;
     }
-    putc_unlocked(',', p->csv);
+    fputc(',', p->csv);
     quote(p->csv, record->status < 0 ? record->reason : "ok");
-    putc_unlocked('\n', p->csv);
+    fputc('\n', p->csv);
     o->runs++;
     if (record->status < 0) {
         o->failed++;
@@ -232,7 +231,7 @@ static ff_status take_first(void *user, const ff_record *record) {
     for (int i = 0; i < c->varies + c->metrics; i++)
         if (p->column[i].used)
             widen(&p->column[i], column_value(p, i, record));
-    return ferror_unlocked(p->csv) ? FF_ERR_IO : FF_OK;
+    return ferror(p->csv) ? FF_ERR_IO : FF_OK;
 }
 
 static void write_head(const ff_campaign *c, FILE *csv) {

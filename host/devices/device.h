@@ -2,23 +2,34 @@
  * socket, no clock, no allocation: the caller owns the state, receives and sends the datagrams.
  *
  * A robot paces: it sends one telegram a cycle, each of which gets one answer. A sensor sends records of its
- * own accord once it was asked to; what it must be sent is asked for once a cycle. docs/devices.md shows how
- * one is added. */
+ * own accord once it was asked to; what it must be sent is asked for once a cycle. An arm is commanded by
+ * joint torques at its own faster cycle, telegram by telegram as a robot. docs/devices.md shows how one is
+ * added. */
 #ifndef FF_DEVICES_DEVICE_H
 #define FF_DEVICES_DEVICE_H
 
 #include "freefloat/command.h"
+#include "freefloat/dynamics.h"
 #include "freefloat/method.h"
 
-typedef enum ff_device_kind { FF_DEVICE_ROBOT, FF_DEVICE_SENSOR } ff_device_kind;
+typedef enum ff_device_kind { FF_DEVICE_ROBOT, FF_DEVICE_SENSOR, FF_DEVICE_ARM } ff_device_kind;
 
 enum {
-    FF_DEVICE_NAME = 128,      /* [bytes] of a topic or a joint */
-    FF_DEVICE_READ_MAX = 2056, /* [bytes] of a datagram that is looked at; a longer one is malformed */
-    FF_DEVICE_SEND_MAX = 1024, /* [bytes] of one that is sent */
-    FF_DEVICE_TEXT_MAX = 4096, /* [bytes] of a program */
-    FF_DEVICE_PAGE_MAX = 16384 /* [bytes] of a configuration page */
+    FF_DEVICE_READ_MAX = 2056,  /* [bytes] of a datagram that is looked at; a longer one is malformed */
+    FF_DEVICE_SEND_MAX = 1024,  /* [bytes] of one that is sent */
+    FF_DEVICE_TEXT_MAX = 4096,  /* [bytes] of a program */
+    FF_DEVICE_PAGE_MAX = 16384, /* [bytes] of a configuration page */
+    FF_DEVICE_NAME = 128,       /* [bytes] of a topic or a joint */
+    FF_DEVICE_WORD = 128        /* [bytes] of a text among the settings, with its end */
 };
+
+/* Of an arm: what its joints may do. */
+typedef struct ff_joint_limits {
+    unsigned joints;
+    double torque[FF_TREE_JOINTS_MAX];                           /* [N m] FF_INF: no limit */
+    double lower[FF_TREE_JOINTS_MAX], upper[FF_TREE_JOINTS_MAX]; /* [rad] */
+    double speed[FF_TREE_JOINTS_MAX];                            /* [rad/s] */
+} ff_joint_limits;
 
 /* From the scenario. The first ones are keys there, each of the devices that list it. */
 typedef struct ff_device_settings {
@@ -31,16 +42,31 @@ typedef struct ff_device_settings {
     bool heartbeat;     /* a counter and the run's state go with each command */
     double lookahead;   /* [s] over which the controller smooths what it is sent; 0: it does not */
     double gain;        /* with which it follows that */
-    uint64_t domain;    /* of ROS 2 */
-    bool facility;      /* the virtual facility's driver; else a real robot may be behind it */
+    /* KUKA's RSI; an empty name, a limit of 0: the usual one */
+    char sentype[FF_DEVICE_WORD]; /* SENTYPE of the controller's file */
+    char axes_tag[FF_DEVICE_WORD], cartesian_tag[FF_DEVICE_WORD], external_tag[FF_DEVICE_WORD],
+        stop_tag[FF_DEVICE_WORD];
+    bool no_rsol, no_aspos, no_eipos; /* elements that its telegrams lack */
+    double clip_deg, clip_mm; /* [deg], [mm] corrections that the controller clips; FF_INF: not known */
+    /* a sensor that is described, devices/udp; FF_INF: not there */
+    uint64_t listen, size, counter_bytes, status_bytes;
+    int number;
+    bool little, polled;
+    ff_vec3 force_at, torque_at; /* [bytes] */
+    double force_scale, torque_scale, counter, status;
+    char force_unit[FF_DEVICE_WORD], torque_unit[FF_DEVICE_WORD], mark[FF_DEVICE_WORD],
+        request[FF_DEVICE_WORD], farewell[FF_DEVICE_WORD];
+    uint64_t domain; /* of ROS 2 */
+    bool facility;   /* the virtual facility's driver; else a real robot may be behind it */
     char states[FF_DEVICE_NAME], command[FF_DEVICE_NAME], topic[FF_DEVICE_NAME]; /* of ROS 2 */
     char joints[6][FF_DEVICE_NAME]; /* as its driver calls them, in the order of the arm's axes */
     /* what follows from the rest of the scenario */
-    bool rail;       /* an external linear axis is commanded, too */
-    unsigned window; /* [cycles] a command is recent for: longer than the robot's delay */
-    double cycle;    /* [s] of its telegrams */
-    ff_pose tool;    /* flange to CoM */
-    uint32_t run;    /* a number of this run alone, below 2^31 */
+    bool rail;                     /* an external linear axis is commanded, too */
+    unsigned window;               /* [cycles] a command is recent for: longer than the robot's delay */
+    double cycle;                  /* [s] of its telegrams */
+    ff_pose tool;                  /* flange to CoM */
+    uint32_t run;                  /* a number of this run alone, below 2^31 */
+    const ff_joint_limits *limits; /* of an arm; copied by open */
 } ff_device_settings;
 
 /* For the tables of settings. */
@@ -54,6 +80,7 @@ typedef struct ff_device_settings {
 /* What a device says of itself before it is used. FF_INF: nothing. */
 typedef struct ff_device_range {
     double turn;          /* [rad] robot commanded by poses: largest turn from its first telegram */
+    double axis, shift;   /* [rad], [m] robot: largest correction of an axis, of the position */
     double force, torque; /* [N], [N m] sensor: end of its range, each axis */
 } ff_device_range;
 
@@ -92,7 +119,8 @@ typedef struct ff_robot_report {
     unsigned apart; /* telegrams in a row that show it off all its recent commands */
     bool clipped;   /* for too long: latched, with how far [mm or deg] and the limit */
     double clipped_by, clipped_limit;
-    unsigned signals; /* bit per ff_signal: it is in the telegram */
+    double clip_deg, clip_mm; /* the controller's own limits of corrections; 0: not in the telegram */
+    unsigned signals;         /* bit per ff_signal: it is in the telegram */
     unsigned signal[FF_SIGNAL_COUNT];
     /* of virtual devices in lock step; NaN: not reported */
     double arrives;                       /* [s] virtual time at which this telegram arrives */
@@ -110,6 +138,23 @@ typedef struct ff_sensor_report {
     ff_status health;     /* FF_OK; FF_INFO_SATURATED, FF_INFO_HELD: frozen; negative: it reports a fault */
 } ff_sensor_report;
 
+/* One telegram of an arm. */
+typedef struct ff_joint_report {
+    double q[FF_TREE_JOINTS_MAX], qd[FF_TREE_JOINTS_MAX]; /* [rad], [rad/s] measured */
+    double torque[FF_TREE_JOINTS_MAX];                    /* [N m] measured, of the motors */
+    double external[FF_TREE_JOINTS_MAX];                  /* [N m] what the environment does to the joints */
+    ff_wrench wrench;                                     /* at its tip */
+    int state;                                            /* as the protocol numbers it; negative: none */
+    int fault;                                            /* why it stands; 0: it does not */
+    bool commands;                                        /* torques act; else its brakes hold the joints */
+    bool closed;                                          /* the gripper holds something */
+    bool clipped;                                         /* a torque was beyond what a motor gives */
+    uint64_t lost;                                        /* telegrams missing before this one */
+    bool taken;                                           /* the answer before it was accepted */
+    double time, cycle;                                   /* [s] its own clock; between its telegrams */
+    double arrives;                                       /* [s] virtual time, lock step; NaN: none */
+} ff_joint_report;
+
 /* What a device reads and writes as topics, by their names and ROS types; NULL: nothing. */
 typedef struct ff_device_topics {
     const char *reads, *reads_type, *writes, *writes_type;
@@ -118,6 +163,7 @@ typedef struct ff_device_topics {
 typedef struct ff_device_sample {
     ff_robot_report robot;
     ff_sensor_report sensor;
+    ff_joint_report arm;
 } ff_device_sample;
 
 /* What a robot is commanded with one answer. */
@@ -128,6 +174,8 @@ typedef struct ff_robot_order {
     bool stop;            /* its program shall end the motion */
     const char *text;     /* for the operator at the controller; NULL: none */
     int state;            /* of the run, for a watchdog on the controller */
+    const double *torque; /* [N m] an arm's, where it moves; else its brakes hold it */
+    bool grips;           /* an arm's gripper is to be closed */
 } ff_robot_order;
 
 /* Both directions of one device, counted on our side. */
@@ -151,6 +199,8 @@ typedef struct ff_device {
     double counts[2]; /* a sensor without a page: counts of its records per N and N m; 0: SI units */
     size_t bytes;     /* of its state */
 
+    /* Why its keys do not go together, what is allowed included; NULL: they do. May be NULL itself. */
+    const char *(*refuse)(const ff_device_settings *settings);
     void (*open)(void *state, const ff_device_settings *settings);
     /* Its page; only where `page` is set. Negative: it cannot be used. */
     ff_status (*configure)(void *state, const char *page, size_t size);
@@ -174,7 +224,8 @@ typedef struct ff_device {
      * it shows that the robot's program has begun again. Other negative ones: malformed. All are counted. */
     ff_status (*sample)(void *state, double now, const void *bytes, size_t size, ff_device_sample *sample);
     /* What to send now; *used is mostly 0 for a sensor, whose order is NULL. A robot: the answer to its last
-     * telegram. FF_ERR_LIMIT, FF_ERR_NOT_FINITE: the order was refused, the answer holds the last command.
+     * telegram. FF_ERR_LIMIT, FF_ERR_NOT_FINITE: the order was refused, the answer holds the last command; an
+     * arm's has its brakes hold the joints. FF_INFO_LIMITED: an arm's torque was clipped to its motor's.
      * FF_ERR_DEVICE: the sensor has not answered for long, it is given up. */
     ff_status (*answer)(void *state, double now, const ff_robot_order *order, void *bytes, size_t size,
                         size_t *used);
@@ -192,14 +243,23 @@ typedef struct ff_device {
     X(ros2)           \
     X(ati)            \
     X(onrobot)        \
+    X(udp)            \
     X(ur_force)       \
-    X(ros2_wrench)
+    X(ros2_wrench)    \
+    X(torque)
 #define FF_DEVICE_DECLARE(name) extern const ff_device ff_device_##name;
 FF_DEVICES(FF_DEVICE_DECLARE)
 #undef FF_DEVICE_DECLARE
 
 /* Names of arms in the order of ff_arm_kind, NULL at the end: words of a robot's setting. */
 extern const char *const ff_arm_names[];
+/* As `choice` of a setting: a free text, FF_DEVICE_WORD bytes. */
+extern const char *const ff_device_text[];
+#define FF_DEVICE_TEXT(key, field, usual, sentence)                                     \
+    {                                                                                   \
+        .name = (key), .type = FF_SETTING_CHOICE, .unit = "", .choice = ff_device_text, \
+        .offset = FF_DEVICE_SETTING(field), .absent = (usual), .help = (sentence)       \
+    }
 
 /* The list, n from 0; NULL at its end. */
 const ff_device *ff_device_at(size_t n);

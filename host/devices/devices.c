@@ -7,6 +7,8 @@ const char *const ff_arm_names[] = {
 #undef ARM_NAME
         NULL};
 
+const char *const ff_device_text[] = {"TEXT", NULL};
+
 #define ENTRY(name) &ff_device_##name,
 static const ff_device *const devices[] = {FF_DEVICES(ENTRY)};
 

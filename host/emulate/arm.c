@@ -256,7 +256,8 @@ static ff_status assemble(const ff_emulate_arms *arms, pair *p, char *message, s
     return FF_OK;
 }
 
-static void discard(pair *p) {
+static void discard(void *memory) {
+    pair *p = memory;
     release(&p->target);
     release(&p->robot);
     release(&p->believed);
@@ -290,21 +291,33 @@ static void foretell(const ff_emulate_arms *arms, pair *p, char *warnings, size_
                          axes.value[axes.worst], s.q_low, s.q_high);
 }
 
+ff_status ff_emulate_arms_open(const ff_emulate_arms *arms, ff_emulate_machine *machine, char *message,
+                               size_t size) {
+    *machine = (ff_emulate_machine){0};
+    pair *p = calloc(1, sizeof *p);
+    if (!p)
+        return ff_refuse(FF_ERR_MEMORY, message, size, "no memory");
+    const ff_status status = assemble(arms, p, message, size);
+    if (status == FF_OK)
+        *machine = (ff_emulate_machine){.config = p->c, .memory = p, .discard = discard};
+    else
+        discard(p);
+    return status;
+}
+
 ff_status ff_emulate_arms_run(const ff_emulate_arms *arms, ff_emulate_result *result, char *message,
                               size_t size, char *warnings, size_t warnings_size) {
     *result = (ff_emulate_result){.contact_s = FF_NAN, .contact_direct_s = FF_NAN};
     if (warnings && warnings_size)
         warnings[0] = '\0';
-    pair *p = calloc(1, sizeof *p);
-    if (!p)
-        return ff_refuse(FF_ERR_MEMORY, message, size, "no memory");
-    ff_status status = assemble(arms, p, message, size);
-    if (status == FF_OK) {
-        if (warnings)
-            foretell(arms, p, warnings, warnings_size);
-        status = ff_emulate_run(&p->c, result, message, size);
-    }
-    discard(p);
+    ff_emulate_machine machine;
+    ff_status status = ff_emulate_arms_open(arms, &machine, message, size);
+    if (status != FF_OK)
+        return status;
+    if (warnings)
+        foretell(arms, machine.memory, warnings, warnings_size);
+    status = ff_emulate_run(&machine.config, result, message, size);
+    ff_emulate_machine_close(&machine);
     return status;
 }
 

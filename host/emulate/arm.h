@@ -8,6 +8,9 @@
  * link), FF_ERR_REACH (the robot cannot show the target's start pose). */
 ff_status ff_emulate_arms_run(const ff_emulate_arms *arms, ff_emulate_result *result, char *message,
                               size_t size, char *warnings, size_t warnings_size);
+/* As ff_emulate_joint_open. */
+ff_status ff_emulate_arms_open(const ff_emulate_arms *arms, ff_emulate_machine *machine, char *message,
+                               size_t size);
 /* Q = M_s M_r^-1 at the start, n x n (n = 2 or 6). */
 ff_status ff_emulate_arms_ratio(const ff_emulate_arms *arms, size_t *n, double *Q, char *message,
                                 size_t size);

@@ -53,16 +53,20 @@ static int roots(double t, N_Vector y, double *g, void *user) {
 /* ------------------------------------------------------------------------------------------------- solver --
  */
 
-static ff_status start_side(run *r, system_side *side) {
+void ff__emulate_touch(system_side *side) {
+    if (!side->r->c->wall.present)
+        return;
+    double depth, force;
+    contact_signs(side, side->y, &depth, &force);
+    side->touch.inside = depth > 0.0;
+    side->touch.pushing = force > 0.0;
+}
+
+ff_status ff__emulate_start_side(run *r, system_side *side) {
     side->r = r;
     side->fault = FF_OK;
     side->touch = (touch){.first = FF_NAN};
-    if (r->c->wall.present) {
-        double depth, force;
-        contact_signs(side, side->y, &depth, &force);
-        side->touch.inside = depth > 0.0;
-        side->touch.pushing = force > 0.0;
-    }
+    ff__emulate_touch(side);
     side->vector = N_VMake_Serial((sunindextype)side->size, side->y, r->sun);
     ff_vector_quicken(side->vector);
     side->cvode = CVodeCreate(CV_ADAMS, r->sun);
@@ -80,7 +84,7 @@ static ff_status start_side(run *r, system_side *side) {
 }
 
 /* What was not made is NULL, which each of these leaves alone. */
-static void end_side(system_side *side) {
+void ff__emulate_end_side(system_side *side) {
     CVodeFree(&side->cvode);
     SUNNonlinSolFree(side->solver);
     N_VDestroy(side->vector);
@@ -104,8 +108,7 @@ static void watch_force(run *r, system_side *side, double t) {
     }
 }
 
-/* Integrates one side to `to`, restarting at each event. */
-static ff_status advance(run *r, system_side *side, double *t, double to, bool restart) {
+ff_status ff__emulate_advance(run *r, system_side *side, double *t, double to, bool restart) {
     if (restart && CVodeReInit(side->cvode, *t, side->vector) != CV_SUCCESS)
         return FF_ERR_CONVERGENCE;
     int stuck = 0;
@@ -172,9 +175,17 @@ static ff_status take_sample(run *r, double t, ff_emulate_sample *s, ff_emulate_
     const ff_task_pose direct = r->terms.pose;
     memcpy(s->f_direct, r->f_r, sizeof s->f_direct);
     memcpy(s->q_direct, r->direct.y, sizeof *dy * c->target.positions);
-    status = ff__emulate_robot_rates(r, t, r->robot.y, dy);
-    if (status < 0)
-        return status;
+    const double *q_r = r->robot.y, *v_r = r->robot.y + n;
+    if (c->sampled) {
+        q_r = r->reading.q;
+        v_r = r->reading.v;
+        c->robot.terms(&c->robot, q_r, v_r, FF_TERMS_ALL, &r->terms);
+        memcpy(r->f_r, r->reading.true_f, sizeof r->f_r);
+    } else {
+        status = ff__emulate_robot_rates(r, t, r->robot.y, dy);
+        if (status < 0)
+            return status;
+    }
     const ff_task_pose robot = r->terms.pose;
     memcpy(s->f, r->f_r, sizeof s->f);
     if (c->sampled) {
@@ -183,8 +194,8 @@ static ff_status take_sample(run *r, double t, ff_emulate_sample *s, ff_emulate_
         for (size_t i = 0; i < n; i++)
             measured[i] = s->f[i] + c->sensor.force_bias[i];
         ff__emulate_target_force(c, t, r->state.q, r->state.v, measured, force);
-        const ff_emulation_in in = {r->robot.y, r->robot.y + n, measured, force,
-                                    c->emulation.force_gain > 0.0 ? r->p_dd : NULL};
+        const ff_emulation_in in = {q_r, v_r, measured, force,
+                                    c->emulation.force_gain > 0.0 ? r->reading.p_dd : NULL};
         status = ff_emulation_control(&r->model, &r->state, &r->work, &in, &r->out);
         if (status >= 0)
             status = ff__emulate_robot_acceleration(r, &r->terms, r->out.torque, s->f, dy, p_dd);
@@ -216,47 +227,26 @@ static ff_status take_sample(run *r, double t, ff_emulate_sample *s, ff_emulate_
         result->force_error = fmax(result->force_error, fabs(r->out.force_error[i]));
     }
     double p_dot[FF_EMULATION_TASK_MAX];
-    ff__emulate_task_velocity(&c->robot, &r->terms, r->robot.y + n, p_dot);
+    ff__emulate_task_velocity(&c->robot, &r->terms, v_r, p_dot);
     ff_emulate_bounds_see(&r->bounds, &c->emulation, &c->target, s->q_s, p_dot, c->cycle, &r->work);
     return FF_OK;
 }
 
-/* One sampled cycle: measure, lib's step, then the plant under the held torque. Delayed commands switch
- * inside the cycle when the delay is not a multiple of it. */
-static ff_status sampled_cycle(run *r, double *t, double to, double (*line)[FF_EMULATION_TASK_MAX],
-                               size_t whole, double part, size_t k) {
+/* One cycle of a sampled controller: lib's step on what was read; r->out has the torque. */
+ff_status ff__emulate_control(run *r, double t, double T, const ff_emulate_reading *x) {
     const ff_emulate_config *c = r->c;
-    const size_t n = c->robot.dof;
-    double dy[STATE_MAX], measured[FF_EMULATION_TASK_MAX], force[FF_EMULATION_DOF_MAX];
-    ff_status status = ff__emulate_robot_rates(r, *t, r->robot.y,
-                                               dy); /* true f and p_r'' under the torque of the last cycle */
-    if (status < 0)
-        return status;
-    for (size_t i = 0; i < n; i++)
-        measured[i] = r->f_r[i] + c->sensor.force_bias[i] + c->sensor.force_noise * ff_rng_normal(&r->rng);
-    ff__emulate_target_force(c, *t, r->state.q, r->state.v, measured, force);
-    const ff_emulation_in in = {r->robot.y, r->robot.y + n, measured, force,
-                                c->emulation.force_gain > 0.0 ? r->p_dd : NULL};
-    status = ff_emulation_step(&r->model, &r->state, &r->work, &in, to - *t, &r->out);
+    double force[FF_EMULATION_DOF_MAX];
+    ff__emulate_target_force(c, t, r->state.q, r->state.v, x->f, force);
+    const ff_emulation_in in = {x->q, x->v, x->f, force, c->emulation.force_gain > 0.0 ? x->p_dd : NULL};
+    const ff_status status = ff_emulation_step(&r->model, &r->state, &r->work, &in, T, &r->out);
     if (status < 0)
         return status;
     r->damped |= r->out.robot_damped || r->out.target_damped;
     r->limited |= r->out.limited;
-    const size_t slots = whole + 2;
-    memcpy(line[k % slots], r->out.torque, sizeof line[0]);
-    const double from = *t, switches = from + part * (to - from);
-    static const double nothing[FF_EMULATION_TASK_MAX] = {0};
-    if (part > 0.0) {
-        memcpy(r->held, k > whole ? line[(k - whole - 1) % slots] : nothing, sizeof r->held);
-        status = advance(r, &r->robot, t, switches, true);
-        if (status != FF_OK)
-            return status;
-    }
-    memcpy(r->held, k >= whole ? line[(k - whole) % slots] : nothing, sizeof r->held);
-    return advance(r, &r->robot, t, to, true);
+    return FF_OK;
 }
 
-static ff_status check(const ff_emulate_config *c, char *message, size_t size) {
+ff_status ff__emulate_check(const ff_emulate_config *c, char *message, size_t size) {
     if (!isfinite(c->duration) || !isfinite(c->cycle) || !(c->cycle > 0.0) || !(c->duration >= c->cycle))
         return ff_refuse(FF_ERR_ARGUMENT, message, size,
                          "time: cycle must be > 0 and duration at least one cycle");
@@ -304,9 +294,8 @@ static void pack_start(run *r) {
     memcpy(r->direct.y + s->positions, c->v_s, sizeof *tail * s->dof);
 }
 
-static ff_status begin(run *r, char *message, size_t size) {
+ff_status ff__emulate_begin_controller(run *r, char *message, size_t size) {
     const ff_emulate_config *c = r->c;
-    const size_t n = c->robot.dof;
     ff_status status =
         ff_emulation_create(&c->emulation, &c->target, &c->robot_model, &r->model, message, size);
     if (status != FF_OK)
@@ -318,12 +307,21 @@ static ff_status begin(run *r, char *message, size_t size) {
                          : status == FF_ERR_SINGULAR ? "the start pose is singular for target or robot"
                                                      : "the start is not finite");
     r->lagged = isfinite(c->actuator.bandwidth);
+    return FF_OK;
+}
+
+static ff_status begin(run *r, char *message, size_t size) {
+    const ff_emulate_config *c = r->c;
+    const size_t n = c->robot.dof;
+    ff_status status = ff__emulate_begin_controller(r, message, size);
+    if (status != FF_OK)
+        return status;
     pack_start(r);
     if (SUNContext_Create(NULL, &r->sun) != 0)
         return ff_refuse(FF_ERR_MEMORY, message, size, "no memory");
-    status = start_side(r, &r->robot);
+    status = c->sampled ? FF_OK : ff__emulate_start_side(r, &r->robot);
     if (status == FF_OK)
-        status = start_side(r, &r->direct);
+        status = ff__emulate_start_side(r, &r->direct);
     if (status != FF_OK)
         return ff_refuse(status, message, size, "the solver could not be set up");
     if (c->wall.present && r->robot.touch.inside)
@@ -335,52 +333,66 @@ static ff_status begin(run *r, char *message, size_t size) {
         if (ff__emulate_robot_rates(r, 0.0, r->robot.y, dy) >= 0)
             memcpy(r->robot.y + 2 * n, r->out.torque, sizeof *dy * n);
     }
-    ff_rng_seed(&r->rng, c->sensor.seed, 1);
     return FF_OK;
 }
 
+/* A sampled controller and its robot, one cycle: what was read is answered by a torque, held until `to`. */
+static ff_status drive(run *r, const ff_emulate_robot *robot, double t, double to) {
+    const ff_status status = ff__emulate_control(r, t, to - t, &r->reading);
+    return status < 0 ? status : robot->drive(robot->self, r->out.torque);
+}
+
+/* What the readings show of the contact. */
+static void see_contact(run *r, double t) {
+    double norm = 0.0;
+    for (size_t i = 0; i < r->c->robot.task; i++)
+        norm += r->reading.f[i] * r->reading.f[i];
+    if (norm > 0.0 && isnan(r->robot.touch.first))
+        r->robot.touch.first = t;
+    r->robot.touch.peak = fmax(r->robot.touch.peak, sqrt(norm));
+}
+
 /* Cycle by cycle into the samples. */
-static ff_status advance_all(run *r, ff_emulate_result *result, char *message, size_t size) {
+static ff_status advance_all(run *r, const ff_emulate_robot *robot, ff_emulate_result *result, char *message,
+                             size_t size) {
     const ff_emulate_config *c = r->c;
     const size_t cycles = (size_t)llround(c->duration / c->cycle);
-    const double ratio = c->actuator.delay / c->cycle;
-    const size_t whole = (size_t)floor(ratio + 1e-9);
-    const double part = fmax(ratio - (double)whole, 0.0) > 1e-9 ? ratio - (double)whole : 0.0;
-    double(*line)[FF_EMULATION_TASK_MAX] = calloc(whole + 2, sizeof *line);
     result->sample = calloc(cycles + 1, sizeof *result->sample);
     result->positions = c->target.positions;
-    if (!line || !result->sample) {
-        free(line);
+    if (!result->sample)
         return ff_refuse(FF_ERR_MEMORY, message, size, "no memory");
-    }
     double t_r = 0.0, t_d = 0.0;
     ff_status status = FF_OK;
+    r->robot.touch.first = c->sampled ? FF_NAN : r->robot.touch.first;
     for (size_t k = 0; k <= cycles && status == FF_OK; k++) {
-        status = take_sample(r, (double)k * c->cycle, &result->sample[k], result);
+        const double t = (double)k * c->cycle, to = (double)(k + 1) * c->cycle;
+        if (c->sampled) {
+            status = robot->read(robot->self, &r->reading);
+            see_contact(r, t);
+        }
+        if (status == FF_OK)
+            status = take_sample(r, t, &result->sample[k], result);
         if (status != FF_OK)
             break;
         result->samples = k + 1;
         if (k == cycles)
             break;
-        const double to = (double)(k + 1) * c->cycle;
-        status = advance(r, &r->direct, &t_d, to, false);
+        status = ff__emulate_advance(r, &r->direct, &t_d, to, false);
         if (status == FF_OK)
-            status = c->sampled ? sampled_cycle(r, &t_r, to, line, whole, part, k)
-                                : advance(r, &r->robot, &t_r, to, false);
+            status = c->sampled ? drive(r, robot, t, to) : ff__emulate_advance(r, &r->robot, &t_r, to, false);
         if (status != FF_OK && message && size)
-            snprintf(message, size, "the emulation failed at t = %.4f s: %s", (double)k * c->cycle,
-                     ff_status_text(status));
+            snprintf(message, size, "the emulation failed at t = %.4f s: %s", t, ff_status_text(status));
     }
-    free(line);
     return status;
 }
 
-static ff_status run_all(run *r, ff_emulate_result *result, char *message, size_t size) {
+static ff_status run_all(run *r, const ff_emulate_robot *robot, ff_emulate_result *result, char *message,
+                         size_t size) {
     const ff_emulate_config *c = r->c;
     const ff_mechanism *s = &c->target;
     ff_status status = begin(r, message, size);
     if (status == FF_OK)
-        status = advance_all(r, result, message, size);
+        status = advance_all(r, robot, result, message, size);
     if (!result->sample)
         return status;
     result->contact_s = r->robot.touch.first;
@@ -398,25 +410,43 @@ static ff_status run_all(run *r, ff_emulate_result *result, char *message, size_
     return status;
 }
 
-ff_status ff_emulate_run(const ff_emulate_config *config, ff_emulate_result *result, char *message,
-                         size_t size) {
+ff_status ff_emulate_run_on(const ff_emulate_config *config, const ff_emulate_robot *robot,
+                            ff_emulate_result *result, char *message, size_t size) {
     memset(result, 0, sizeof *result);
     result->contact_s = result->contact_direct_s = FF_NAN;
-    ff_status status = check(config, message, size);
+    ff_status status = ff__emulate_check(config, message, size);
     if (status != FF_OK)
         return status;
     run *r = calloc(1, sizeof *r);
     if (!r)
         return ff_refuse(FF_ERR_MEMORY, message, size, "no memory");
     r->c = config;
-    status = run_all(r, result, message, size);
-    end_side(&r->robot);
-    end_side(&r->direct);
+    status = run_all(r, robot, result, message, size);
+    ff__emulate_end_side(&r->robot);
+    ff__emulate_end_side(&r->direct);
     if (r->sun)
         SUNContext_Free(&r->sun);
     free(r);
     if (status != FF_OK && result->samples == 0)
         ff_emulate_free(result);
+    return status;
+}
+
+ff_status ff_emulate_run(const ff_emulate_config *config, ff_emulate_result *result, char *message,
+                         size_t size) {
+    if (!config->sampled)
+        return ff_emulate_run_on(config, NULL, result, message, size);
+    memset(result, 0, sizeof *result);
+    result->contact_s = result->contact_direct_s = FF_NAN;
+    ff_status status;
+    ff_emulate_plant *plant = ff_emulate_plant_create(config, message, size, &status);
+    if (!plant)
+        return status;
+    const ff_emulate_robot robot = ff_emulate_plant_robot(plant);
+    status = ff_emulate_run_on(config, &robot, result, message, size);
+    if (result->samples) /* what no reading shows */
+        ff_emulate_plant_contact(plant, &result->contact_s, &result->peak_force);
+    ff_emulate_plant_free(plant);
     return status;
 }
 

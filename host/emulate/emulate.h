@@ -41,6 +41,22 @@ typedef struct ff_emulate_accommodation {
 void ff_emulate_accommodate(const void *accommodation, double t, const double *q, const double *v,
                             const double *f, double *force);
 
+/* What a robot that is commanded by torques reports at the start of a cycle. */
+typedef struct ff_emulate_reading {
+    double q[FF_EMULATION_TASK_MAX], v[FF_EMULATION_TASK_MAX]; /* [rad], [rad/s] of its joints */
+    double torque[FF_EMULATION_TASK_MAX];                      /* [N m] at them */
+    double f[FF_EMULATION_TASK_MAX];      /* contact force as it is measured, task axes */
+    double true_f[FF_EMULATION_TASK_MAX]; /* without the sensor's errors; devices: f */
+    double p_dd[FF_EMULATION_TASK_MAX];   /* task acceleration; devices: 0 */
+} ff_emulate_reading;
+
+/* Such a robot, cycle by cycle: read, then drive. */
+typedef struct ff_emulate_robot {
+    void *self;
+    ff_status (*read)(void *self, ff_emulate_reading *reading);
+    ff_status (*drive)(void *self, const double *torque); /* held until the next reading */
+} ff_emulate_robot;
+
 typedef struct ff_emulate_config {
     ff_mechanism target, robot, robot_model;
     ff_emulation_config emulation;
@@ -95,6 +111,45 @@ void ff_emulate_default(ff_emulate_config *config);
 ff_status ff_emulate_run(const ff_emulate_config *config, ff_emulate_result *result, char *message,
                          size_t size);
 void ff_emulate_free(ff_emulate_result *result);
+/* The same with a robot of the caller's; of a sampled controller. Contact and peak are then those that its
+ * readings show. */
+ff_status ff_emulate_run_on(const ff_emulate_config *config, const ff_emulate_robot *robot,
+                            ff_emulate_result *result, char *message, size_t size);
+
+/* The robot as it is, with its actuators, its sensor and the wall: what `run` drives and `facility` serves.
+ * *config is kept. NULL: *why and a sentence, as ff_emulate_run. */
+typedef struct ff_emulate_plant ff_emulate_plant;
+ff_emulate_plant *ff_emulate_plant_create(const ff_emulate_config *config, char *message, size_t size,
+                                          ff_status *why);
+void ff_emulate_plant_free(ff_emulate_plant *plant); /* NULL is allowed */
+ff_emulate_robot ff_emulate_plant_robot(ff_emulate_plant *plant);
+/* A cycle under its brakes: the joints come to rest where they were when these fell in, critically damped
+ * with `rate` [rad/s]; the plant's own time stands still. */
+void ff_emulate_plant_brake(ff_emulate_plant *plant, double rate);
+/* First contact [s], FF_NAN: none; largest force [N], between the readings too. */
+void ff_emulate_plant_contact(const ff_emulate_plant *plant, double *first, double *peak);
+
+/* The controller alone, for a loop in real time: a step neither allocates nor waits. *config is kept. */
+typedef struct ff_emulate_controller ff_emulate_controller;
+ff_emulate_controller *ff_emulate_controller_create(const ff_emulate_config *config, char *message,
+                                                    size_t size, ff_status *why);
+void ff_emulate_controller_free(ff_emulate_controller *controller); /* NULL is allowed */
+/* FF_OK; negative: *torque [n] is the last one. */
+ff_status ff_emulate_controller_step(ff_emulate_controller *controller, uint64_t k,
+                                     const ff_emulate_reading *reading, double *torque);
+
+/* An emulation as a scenario describes it; the mechanisms of `config` stand in memory of its own. */
+typedef struct ff_emulate_machine {
+    ff_emulate_config config;
+    double length; /* [m] one joint, whose task is an arc; 0: an arm */
+    void *memory;
+    void (*discard)(void *memory);
+} ff_emulate_machine;
+void ff_emulate_machine_close(ff_emulate_machine *machine);
+/* Figures of one joint become angles. */
+void ff_emulate_machine_finish(const ff_emulate_machine *machine, ff_emulate_result *result);
+ff_status ff_emulate_joint_open(const ff_emulate_joint *joint, ff_emulate_machine *machine, char *message,
+                                size_t size);
 
 /* Warnings, one line each (may be empty): bandwidth below the controller's, Q outside the stable band. */
 ff_status ff_emulate_joint_run(const ff_emulate_joint *joint, ff_emulate_result *result, char *message,

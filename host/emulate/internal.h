@@ -42,6 +42,7 @@ struct run {
     ff_emulation_state state; /* sampled: lib's own */
     ff_mechanism_terms terms;
     double held[FF_EMULATION_TASK_MAX]; /* [N m] sampled: torque at the motor's input */
+    ff_emulate_reading reading;         /* sampled: of this cycle */
     double f_r[FF_EMULATION_TASK_MAX];  /* true contact force of the last evaluation */
     double p_dd[FF_EMULATION_TASK_MAX]; /* true task acceleration of the last evaluation */
     bool lagged;                        /* actuators with a bandwidth are states */
@@ -51,6 +52,17 @@ struct run {
     ff_emulate_bounds bounds;
     bool damped, limited;
 };
+
+/* emulate.c: the solver of one side, and the controller's part of a run. */
+ff_status ff__emulate_start_side(run *r, system_side *side);
+void ff__emulate_end_side(system_side *side);
+/* Integrates one side to `to`, restarting at each event. */
+ff_status ff__emulate_advance(run *r, system_side *side, double *t, double to, bool restart);
+/* In contact or not, by where the side stands now. */
+void ff__emulate_touch(system_side *side);
+ff_status ff__emulate_check(const ff_emulate_config *c, char *message, size_t size);
+ff_status ff__emulate_begin_controller(run *r, char *message, size_t size);
+ff_status ff__emulate_control(run *r, double t, double T, const ff_emulate_reading *reading);
 
 /* Depth and force of the wall at this pose and velocity, whatever their signs. */
 void ff__emulate_wall_gap(const ff_emulate_config *c, const ff_mechanism *m, const ff_task_pose *pose,

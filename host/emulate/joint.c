@@ -4,20 +4,26 @@
 #include "emulate/emulate.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 /* The robot, and the robot as its controller believes it to be; the mechanisms point to it. */
 typedef struct single_joints {
     ff_single_joint real, believed;
+    ff_flexible_joint flexible;
+    ff_mechanism target; /* for its own controller */
+    ff_mechanism_terms scratch;
+    ff_emulate_accommodation accommodation;
 } single_joints;
 
 static ff_status set_mechanisms(const ff_emulate_joint *joint, single_joints *robot, ff_emulate_config *c,
                                 char *message, size_t size) {
     robot->real = (ff_single_joint){joint->robot_inertia, joint->target.length, joint->robot_friction,
                                     joint->gravity_torque};
+    robot->flexible = joint->target;
     robot->believed = robot->real;
     robot->believed.gravity_torque *= 1.0 + joint->gravity_model_error;
     robot->believed.friction *= 1.0 + joint->friction_model_error;
-    ff_status status = ff_flexible_joint_mechanism(&joint->target, &c->target);
+    ff_status status = ff_flexible_joint_mechanism(&robot->flexible, &c->target);
     if (status != FF_OK) {
         snprintf(message, size,
                  "target: inertias and length must be > 0, stiffness, damping and friction >= 0");
@@ -72,7 +78,10 @@ static void warn_of_gains(const ff_emulate_joint *joint, bool wall, char *warnin
 }
 
 /* The task is an arc, length q: angles again. */
-static void give_angles(ff_emulate_result *result, double length) {
+void ff_emulate_machine_finish(const ff_emulate_machine *machine, ff_emulate_result *result) {
+    const double length = machine->length;
+    if (!(length > 0.0))
+        return;
     result->pose_error /= length;
     result->constraint /= length;
     result->clik_bound /= length;
@@ -85,45 +94,73 @@ static void give_angles(ff_emulate_result *result, double length) {
     }
 }
 
+void ff_emulate_machine_close(ff_emulate_machine *machine) {
+    if (machine->memory)
+        machine->discard(machine->memory);
+    machine->memory = NULL;
+}
+
+static ff_status set_up(const ff_emulate_joint *joint, single_joints *robot, ff_emulate_config *c,
+                        char *message, size_t size) {
+    ff_emulate_default(c);
+    const ff_status status = set_mechanisms(joint, robot, c, message, size);
+    if (status != FF_OK)
+        return status;
+    c->emulation = joint->emulation;
+    c->actuator.bandwidth = joint->actuator_bandwidth;
+    c->actuator.delay = joint->actuator_delay;
+    c->actuator.torque_max[0] = joint->torque_limit;
+    c->sensor.force_bias[0] = joint->force_bias;
+    c->sensor.force_noise = joint->force_noise;
+    c->sensor.seed = joint->seed;
+    c->torque[1] = joint->torque;
+    robot->target = c->target;
+    robot->accommodation = (ff_emulate_accommodation){.target = &robot->target,
+                                                      .terms = &robot->scratch,
+                                                      .rate = {joint->rate},
+                                                      .accommodation = joint->compliance,
+                                                      .gain = joint->gain,
+                                                      .joints = 1};
+    if (joint->accommodates) {
+        c->motor = ff_emulate_accommodate;
+        c->motor_user = &robot->accommodation;
+    }
+    c->duration = joint->duration;
+    c->cycle = joint->cycle;
+    c->sampled = joint->sampled;
+    return set_wall(joint, c, message, size);
+}
+
+ff_status ff_emulate_joint_open(const ff_emulate_joint *joint, ff_emulate_machine *machine, char *message,
+                                size_t size) {
+    *machine = (ff_emulate_machine){0};
+    single_joints *robot = calloc(1, sizeof *robot);
+    if (!robot) {
+        snprintf(message, size, "no memory");
+        return FF_ERR_MEMORY;
+    }
+    const ff_status status = set_up(joint, robot, &machine->config, message, size);
+    machine->memory = robot;
+    machine->discard = free;
+    machine->length = joint->target.length;
+    if (status != FF_OK)
+        ff_emulate_machine_close(machine);
+    return status;
+}
+
 ff_status ff_emulate_joint_run(const ff_emulate_joint *joint, ff_emulate_result *result, char *message,
                                size_t size, char *warnings, size_t warnings_size) {
     if (warnings && warnings_size)
         warnings[0] = '\0';
     *result = (ff_emulate_result){0};
-    ff_emulate_config c;
-    single_joints robot;
-    ff_emulate_default(&c);
-    ff_status status = set_mechanisms(joint, &robot, &c, message, size);
-    if (status != FF_OK)
-        return status;
-    c.emulation = joint->emulation;
-    c.actuator.bandwidth = joint->actuator_bandwidth;
-    c.actuator.delay = joint->actuator_delay;
-    c.actuator.torque_max[0] = joint->torque_limit;
-    c.sensor.force_bias[0] = joint->force_bias;
-    c.sensor.force_noise = joint->force_noise;
-    c.sensor.seed = joint->seed;
-    c.torque[1] = joint->torque;
-    ff_mechanism_terms scratch;
-    const ff_emulate_accommodation accommodation = {.target = &c.target,
-                                                    .terms = &scratch,
-                                                    .rate = {joint->rate},
-                                                    .accommodation = joint->compliance,
-                                                    .gain = joint->gain,
-                                                    .joints = 1};
-    if (joint->accommodates) {
-        c.motor = ff_emulate_accommodate;
-        c.motor_user = &accommodation;
-    }
-    c.duration = joint->duration;
-    c.cycle = joint->cycle;
-    c.sampled = joint->sampled;
-    status = set_wall(joint, &c, message, size);
+    ff_emulate_machine machine;
+    ff_status status = ff_emulate_joint_open(joint, &machine, message, size);
     if (status != FF_OK)
         return status;
     if (warnings)
-        warn_of_gains(joint, c.wall.present, warnings, warnings_size);
-    status = ff_emulate_run(&c, result, message, size);
-    give_angles(result, joint->target.length);
+        warn_of_gains(joint, machine.config.wall.present, warnings, warnings_size);
+    status = ff_emulate_run(&machine.config, result, message, size);
+    ff_emulate_machine_finish(&machine, result);
+    ff_emulate_machine_close(&machine);
     return status;
 }

@@ -7,10 +7,11 @@
 
 /* park: where the satellite stands when the carriage of a rail is in the middle, which it keeps from there.
  */
-static ff_status place(const ff_satellite *satellite, ff_pose start, ff_pose park, ff_arm_model *arm,
-                       ff_arm_joints *joints, char *message, size_t size) {
+static ff_status place(const ff_satellite *satellite, bool devices, ff_pose start, ff_pose park,
+                       ff_arm_model *arm, ff_arm_joints *joints, char *message, size_t size) {
     const ff_robot_config *robot = &satellite->robot;
-    const bool gears = robot->kind == FF_ROBOT_JOINTS, stands = gears || robot->kind >= FF_ROBOT_DEVICE;
+    const bool gears = !devices && robot->kind == FF_ROBOT_JOINTS,
+               stands = gears || robot->kind >= FF_ROBOT_DEVICE;
     ff_arm_config config;
     if (stands && !gears)
         ff_satellite_arm(satellite, &config);
@@ -28,9 +29,10 @@ static ff_status place(const ff_satellite *satellite, ff_pose start, ff_pose par
                          satellite->name);
     if (!stands) {
         const ff_pose T_bf = ff_pose_mul(ff_arm_forward(arm, &ready), arm->tool_inverse);
-        config.tool.q = ff_quat_unit(ff_quat_mul(ff_quat_conj(T_bf.q), start.q));
-        config.base = ff_pose_identity();
-        config.base.p = ff_vec3_sub(start.p, ff_pose_mul(T_bf, config.tool).p);
+        if (!devices)
+            config.tool.q = ff_quat_unit(ff_quat_mul(ff_quat_conj(T_bf.q), start.q));
+        config.base = ff_pose_mul(start, ff_pose_inverse(ff_pose_mul(T_bf, config.tool)));
+        config.base.q = ff_quat_unit(config.base.q);
         ff_arm_create(&config, arm);
     }
     if (robot->rail.present) {
@@ -61,11 +63,11 @@ static ff_rigid_state start_of(const ff_scenario *scenario, int i) {
                : scenario->satellite[i].start;
 }
 
-ff_status ff_plan_place(const ff_scenario *scenario, int body, ff_arm_model *arm, ff_arm_joints *joints,
-                        char *message, size_t size) {
+ff_status ff_plan_place(const ff_scenario *scenario, int body, bool devices, ff_arm_model *arm,
+                        ff_arm_joints *joints, char *message, size_t size) {
     const ff_rigid_state start = start_of(scenario, body);
     const ff_pose T = ff_setpoint_from_state(&start).T;
-    return place(&scenario->satellite[body], T, T, arm, joints, message, size);
+    return place(&scenario->satellite[body], devices, T, T, arm, joints, message, size);
 }
 
 void ff_plan_output(const ff_satellite *satellite, const ff_safety_limits *safety, double cycle,
@@ -86,12 +88,12 @@ static double ramp_time(double speed, double acceleration, double jerk) {
 ff_status ff_plan_create(const ff_scenario *scenario, ff_plan *plan, char *message, size_t size) {
     *plan = (ff_plan){.bodies = scenario->satellites, .cycle = scenario->cycle};
     const bool arm = ff_scenario_servicer(scenario) >= 0;
-    if (scenario->emulates || arm || !scenario->method) {
+    if (scenario->emulates)
+        return ff_refuse(FF_ERR_UNSUPPORTED, message, size,
+                         "an emulation has no robots that carry satellites, but an arm for freefloat rt");
+    if (arm || !scenario->method)
         return ff_refuse(FF_ERR_UNSUPPORTED, message, size, "%s cannot run on devices yet",
-                         scenario->emulates ? "an emulation"
-                         : arm              ? "a satellite with an arm"
-                                            : "method: ideal");
-    }
+                         arm ? "a satellite with an arm" : "method: ideal");
     /* The robots make the motion relative to the nominal one. What two bodies do to each other does not
      * depend on it; a thing fixed in inertial space would have to be carried through the lab. */
     const bool relative = scenario->frame == FF_FRAME_RELATIVE;
@@ -139,7 +141,7 @@ ff_status ff_plan_create(const ff_scenario *scenario, ff_plan *plan, char *messa
             return ff_refuse(FF_ERR_UNSUPPORTED, message, size,
                              "satellites.%s: a rail is an external axis and needs channel: axes",
                              satellite->name);
-        const ff_status status = place(satellite, body->start.T, ff_plan_runup(plan, i, -FF_INF).T,
+        const ff_status status = place(satellite, true, body->start.T, ff_plan_runup(plan, i, -FF_INF).T,
                                        &body->arm, &body->home, message, size);
         if (status != FF_OK)
             return status;

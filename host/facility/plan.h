@@ -28,10 +28,11 @@ typedef struct ff_plan {
 /* FF_ERR_ARGUMENT, FF_ERR_REACH, FF_ERR_UNSUPPORTED with a sentence. */
 ff_status ff_plan_create(const ff_scenario *scenario, ff_plan *plan, char *message, size_t size);
 /* Which arm carries a satellite, where it stands, and how it stands when the satellite starts. A device's and
- * that of elastic gears are the scenario's; any other robot is a KR 120 upright in the lab, placed so that it
- * is at (0, -90, 120, 0, 60, 0) deg then, with the mock-up bolted on as the start asks. */
-ff_status ff_plan_place(const ff_scenario *scenario, int body, ff_arm_model *arm, ff_arm_joints *joints,
-                        char *message, size_t size);
+ * in virtual time that of elastic gears are the scenario's; any other robot is a KR 120 placed so that it is
+ * at (0, -90, 120, 0, 60, 0) deg then: on devices with the scenario's tool, in virtual time upright, with the
+ * mock-up bolted on as the start asks. */
+ff_status ff_plan_place(const ff_scenario *scenario, int body, bool devices, ff_arm_model *arm,
+                        ff_arm_joints *joints, char *message, size_t size);
 /* What the answers to one robot are bounded by: the smaller of `limits` and `safety` where one is named, else
  * the cautious values of ff_output_default. */
 void ff_plan_output(const ff_satellite *satellite, const ff_safety_limits *safety, double cycle,

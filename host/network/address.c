@@ -44,6 +44,10 @@ static ff_status find(const ff_satellite *satellite, const ff_ports *ports, int 
         ff_socket_address(address, page_port, &body->page_at) != FF_OK)
         return refuse(satellite->name, message, size,
                       "sensor.address and its ports must be an IPv4 address and at most 65535");
+    if (own_sensor && body->sensor->page &&
+        page_port == 0) /* as on the device; a virtual one has no right to that */
+        body->page_at.sin_port =
+            htons(ff_socket_is_loopback(&body->page_at) ? (uint16_t)body->sensor->second : 80);
     if (body->sensor->frame) { /* inside the robot, behind its controller */
         if (!body->robot->frame)
             return refuse(
@@ -69,4 +73,14 @@ ff_status ff_addresses_find(const ff_scenario *scenario, const ff_ports *ports, 
         addresses->virtual &= addresses->body[i].virtual;
     }
     return FF_OK;
+}
+
+ff_status ff_address_find_arm(const ff_arm_device *arm, const ff_ports *ports, const ff_device **device,
+                              struct sockaddr_in *at, char *message, size_t size) {
+    *device = ff_device_of(FF_DEVICE_ARM, arm->kind);
+    const unsigned port = ports->rsi_port ? ports->rsi_port : (unsigned)arm->device.port;
+    if (ff_socket_address(arm->address, port, at) == FF_OK)
+        return FF_OK;
+    snprintf(message, size, "device.address is '%s', allowed: an IPv4 address", arm->address);
+    return FF_ERR_ARGUMENT;
 }

@@ -28,5 +28,8 @@ typedef struct ff_addresses {
  * of the list, on this computer. */
 ff_status ff_addresses_find(const ff_scenario *scenario, const ff_ports *ports, ff_addresses *addresses,
                             char *message, size_t size);
+/* The same of an arm alone: --rsi-port is its port, too. */
+ff_status ff_address_find_arm(const ff_arm_device *arm, const ff_ports *ports, const ff_device **device,
+                              struct sockaddr_in *at, char *message, size_t size);
 
 #endif

@@ -196,8 +196,10 @@ bool ff__network_take_telegram(ff_network *s, int i, int64_t *arrived) {
         if (s->address->body[i].robot->jointed)
             b->report.pose =
                 ff_plan_to_base(&s->plan->body[i], ff_arm_forward(&s->plan->body[i].arm, &b->report.joints));
-        if (!b->known)
+        if (!b->known) {
             b->first = b->report.pose;
+            b->axes_first = b->report.joints;
+        }
         b->peer = from;
         b->known = true;
         stamp_telegram(s, i, *arrived);

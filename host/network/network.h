@@ -44,20 +44,24 @@ typedef struct ff_network_body {
     /* the robot */
     bool known; /* its address */
     struct sockaddr_in peer;
-    ff_robot_report report; /* newest */
-    ff_pose first;          /* of the first telegram, in the robot's base */
-    double turn;            /* [rad] largest one from there that the device makes */
-    bool fresh;             /* its telegram waits for an answer */
-    bool ended;             /* was commanded to stop */
-    ff_trip_code strange;   /* why it is not answered any more: its corrections count from another origin, or
-                               may, and nothing would show it; FF_TRIP_NONE: it is */
-    uint64_t gap;           /* cycles lost before this telegram */
-    ff_follow follow;       /* its poses and its controller's clock */
-    uint64_t ticks;         /* of that clock since the first telegram [cycles] */
-    double arrived;         /* [s] local time of the newest telegram's arrival */
-    int64_t taken;          /* [ns] when it was read */
-    int naps;               /* since then, without a telegram of the pacing robot */
-    ff_pose pose;           /* at the last sample */
+    ff_robot_report report;   /* newest */
+    ff_pose first;            /* of the first telegram, in the robot's base */
+    ff_arm_joints axes_first; /* its axes then */
+    double turn, axis, shift; /* [rad rad m] largest corrections from there that the device makes: a turn, of
+                                 an axis, of a coordinate */
+    uint64_t untaken;         /* answers, before the first ones that were */
+    bool was_sent, was_taken; /* there was one to the last telegram; the one before seemed to be */
+    bool fresh;               /* its telegram waits for an answer */
+    bool ended;               /* was commanded to stop */
+    ff_trip_code strange; /* why it is not answered any more: its corrections count from another origin, or
+                             may, and nothing would show it; FF_TRIP_NONE: it is */
+    uint64_t gap;         /* cycles lost before this telegram */
+    ff_follow follow;     /* its poses and its controller's clock */
+    uint64_t ticks;       /* of that clock since the first telegram [cycles] */
+    double arrived;       /* [s] local time of the newest telegram's arrival */
+    int64_t taken;        /* [ns] when it was read */
+    int naps;             /* since then, without a telegram of the pacing robot */
+    ff_pose pose;         /* at the last sample */
     ff_motion_state motion;
     ff_setpoint measured;
     ff_twist acceleration;

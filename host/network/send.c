@@ -88,6 +88,43 @@ static void watch_controller(ff_network *s, int i) {
     }
 }
 
+/* The controller clips corrections silently. What it says of its limits must be what the scenario does; where
+ * that says nothing, it counts. */
+static void watch_limits(ff_network *s, int i) {
+    ff_network_body *b = &s->body[i];
+    const ff_device_settings *named = &s->scenario->satellite[i].robot.device;
+    const struct {
+        double told, named, *most, unit;
+    } limit[] = {{b->report.clip_deg, named->clip_deg, &b->axis, FF_PI / 180.0},
+                 {b->report.clip_mm, named->clip_mm, &b->shift, 1e-3}};
+    for (int n = 0; n < 2; n++) {
+        const bool says = limit[n].named > 0.0 && isfinite(limit[n].named);
+        if (!(limit[n].told > 0.0))
+            continue;
+        if (says && fabs(limit[n].told - limit[n].named) > 1e-3 * limit[n].named)
+            ff__network_find(s, (ff_trip){.code = FF_TRIP_CORRECTION,
+                                          .body = i,
+                                          .value = limit[n].told,
+                                          .limit = limit[n].named});
+        *limit[n].most = fmin(*limit[n].most, limit[n].unit * limit[n].told);
+    }
+    b->turn = fmin(b->turn, b->axis);
+}
+
+/* None of the first answers was taken: they do not say what the controller wants to hear. One alone may seem
+ * to be, where its program begins again and its count of late ones with it. */
+static void watch_first(ff_network *s, int i) {
+    enum { FIRST = 8 }; /* fewer than the controller stops after */
+    ff_network_body *b = &s->body[i];
+    if (b->untaken > FIRST || !b->was_sent)
+        return;
+    b->was_sent = false;
+    b->untaken = b->report.taken && b->was_taken ? FIRST + 1 : b->untaken + 1;
+    b->was_taken = b->report.taken;
+    if (b->untaken == FIRST)
+        ff__network_find(s, (ff_trip){.code = FF_TRIP_LATE, .body = i, .value = FIRST, .limit = FIRST - 1});
+}
+
 /* A telegram has come: what has become of the last answer, by what the device says of it. jumped: its counter
  * says that others were lost, and no time has passed. */
 void ff__network_confirm(ff_network *s, int i, bool jumped) {
@@ -97,8 +134,11 @@ void ff__network_confirm(ff_network *s, int i, bool jumped) {
     ff_output_confirm(&b->output, taken, stood);
     ff_axes_confirm(&b->axes, taken, stood);
     watch_controller(s, i);
-    if (!b->output.moved)
+    watch_limits(s, i);
+    if (!b->output.moved) {
+        watch_first(s, i);
         return;
+    }
     /* No answer can have come to telegrams that were lost: a Delay that has not grown by every one of them
      * belongs to a program that has begun again, and so does a counter that is ahead of the time. A program
      * that begins again and counts what it has lost itself shows nothing of that, unless it says where its
@@ -157,6 +197,31 @@ static ff_trip turned_too_far(const ff_network_body *b, int i, double angle) {
                      .limit = b->turn * 180.0 / FF_PI};
 }
 
+/* Corrections that the controller would clip: the axis, the rail or the coordinate that is farthest beyond,
+ * or NONE. */
+static ff_trip clipped_at(const ff_network *s, int i, const ff_arm_joints *joints, const ff_pose *pose) {
+    const ff_network_body *b = &s->body[i];
+    double turn = 0.0, shift = 0.0;
+    int axis = 0;
+    for (int a = 0; joints && a < 6; a++)
+        if (fabs(joints->a[a] - b->axes_first.a[a]) > turn) {
+            turn = fabs(joints->a[a] - b->axes_first.a[a]);
+            axis = a + 1;
+        }
+    if (joints && s->plan->body[i].arm.config.rail.rule != FF_ARM_RAIL_NONE)
+        shift = fabs(joints->rail - b->axes_first.rail);
+    for (int a = 0; pose && a < 3; a++)
+        shift = fmax(shift, fabs(pose->p.a[a] - b->first.p.a[a]));
+    const bool far = shift > b->shift;
+    if (!far && !(turn > b->axis))
+        return (ff_trip){.code = FF_TRIP_NONE};
+    return (ff_trip){.code = FF_TRIP_CLIPPED,
+                     .body = i,
+                     .value = far ? 1e3 * shift : turn * 180.0 / FF_PI,
+                     .limit = far ? 1e3 * b->shift : b->axis * 180.0 / FF_PI,
+                     .axis = far ? 0 : axis};
+}
+
 /* Where a set point leads, by different times of its translation and of its turn [s]. */
 static ff_pose led(const ff_setpoint *from, double shift, double turn) {
     return (ff_pose){ff_follow_along(from, turn).T.q, ff_follow_along(from, shift).T.p};
@@ -183,10 +248,21 @@ static void look_ahead(ff_network *s, int i, const ff_setpoint *to, const ff_arm
             T_wt = ff_pose_mul(led(to, 2.0 * T + 0.5 * slows, 2.0 * T + 0.5 * turns), b->T_ba);
             ff_axes_reach(&plan->arm, &T_wt, T, &joints, &on, &out);
         }
+        if (out.reason == FF_AXES_FOLLOW)
+            ff__network_find(s, clipped_at(s, i, &joints, NULL));
+        if (isfinite(b->axis) ||
+            isfinite(b->shift)) { /* and where the output stage says that the stop ends */
+            T_wt = ff_pose_mul((ff_pose){rest.q, b->out.rest}, b->T_ba);
+            if (ff_axes_reach(&plan->arm, &T_wt, T + fmax(slows, turns), at, &on, &(ff_axes_out){0}) ==
+                FF_AXES_FOLLOW)
+                ff__network_find(s, clipped_at(s, i, &on, NULL));
+        }
         ff__network_find(s, axes_trip(i, &out));
         return;
     }
-    const double angle = ff_quat_angle(ff_plan_to_base(plan, rest).q, b->first.q);
+    const ff_pose there = ff_plan_to_base(plan, (ff_pose){rest.q, b->out.rest});
+    ff__network_find(s, clipped_at(s, i, NULL, &there));
+    const double angle = ff_quat_angle(there.q, b->first.q);
     if (angle > b->turn)
         ff__network_find(s, turned_too_far(b, i, angle));
 }
@@ -239,6 +315,9 @@ void ff__network_answer(ff_network *s, int i, bool end) {
     const ff_status status =
         s->address->body[i].robot->answer(b->robot, 0.0, &order, text, sizeof text, &used);
     if (status == FF_ERR_LIMIT)
+        ff__network_find(s, clipped_at(s, i, plan->cartesian ? NULL : &order.joints,
+                                       plan->cartesian ? &order.pose : NULL));
+    if (status == FF_ERR_LIMIT)
         ff__network_find(s, turned_too_far(b, i, ff_quat_angle(order.pose.q, b->first.q)));
     if (b->output.moved)
         ff_output_wire(&b->output_config, &b->output, wire_pose(s, i));
@@ -246,5 +325,6 @@ void ff__network_answer(ff_network *s, int i, bool end) {
         ff_link_send(&b->link, text, used);
     else if (used)
         ff_socket_send(b->robot_fd, text, used, &b->peer);
+    b->was_sent = used > 0;
     b->ended |= end;
 }

@@ -65,13 +65,14 @@ static ff_status open_body(ff_network *s, int i, char *message, size_t size) {
     struct sockaddr_in any = {.sin_family = AF_INET};
     if (ff_socket_is_loopback(&address->sensor_at))
         any.sin_addr = address->sensor_at.sin_addr;
+    any.sin_port = htons((uint16_t)s->scenario->satellite[i].sensor.device.listen);
     if (!address->sensor->frame && !address->sensor->topics)
         status = ff_socket_open(&any, &b->sensor_fd, NULL, message, size);
     if (status != FF_OK)
         return status;
     const ff_device_settings *robot = &s->scenario->satellite[i].robot.device;
     b->window = (unsigned)fmin(FF_NETWORK_TRACK, ceil(plan->delay / s->plan->cycle) + 50.0);
-    ff_device_settings settings = *robot;
+    ff_device_settings settings = *robot; /* with what follows from the rest of the scenario */
     settings.cartesian = plan->cartesian;
     settings.increments = plan->increments;
     settings.heartbeat = plan->heartbeat;
@@ -83,10 +84,13 @@ static ff_status open_body(ff_network *s, int i, char *message, size_t size) {
     const ff_sensor_config *sensor = &s->scenario->satellite[i].sensor;
     ff_device_settings sensing = sensor->device;
     sensing.cycle = s->plan->cycle;
+    sensing.run = run_number(i);
     ff_device_range range;
     address->robot->open(b->robot, &settings);
     address->robot->range(b->robot, &range);
     b->turn = range.turn;
+    b->axis = range.axis;
+    b->shift = range.shift;
     address->sensor->open(b->sensor, &sensing);
     ff_axes_reset(&b->axes, &plan->home);
     b->T_ba = ff_pose_identity();

@@ -119,12 +119,12 @@ static void limits(ff_json *json, const ff_scenario *scenario, bool devices) {
 }
 
 /* The arm that carries the satellite: enough to place it from its axes, as freefloat/command.h says. */
-static void carrier(ff_json *json, const ff_scenario *scenario, int i) {
+static void carrier(ff_json *json, const ff_scenario *scenario, int i, bool devices) {
     const ff_satellite *s = &scenario->satellite[i];
     char message[256];
     ff_arm_model arm;
     ff_arm_joints joints;
-    if (ff_plan_place(scenario, i, &arm, &joints, message, sizeof message) != FF_OK)
+    if (ff_plan_place(scenario, i, devices, &arm, &joints, message, sizeof message) != FF_OK)
         return;
     const ff_arm_config *c = &arm.config;
     ff_json_open(json, "arm", '{');
@@ -154,7 +154,7 @@ static void carrier(ff_json *json, const ff_scenario *scenario, int i) {
     ff_json_close(json, '}');
 }
 
-static void satellite_shape(ff_json *json, const ff_scenario *scenario, int body) {
+static void satellite_shape(ff_json *json, const ff_scenario *scenario, int body, bool devices) {
     const ff_satellite *s = &scenario->satellite[body];
     const ff_mat3 *j = &s->rigid.inertia;
     const double inertia[6] = {j->m[0][0], j->m[1][1], j->m[2][2], j->m[0][1], j->m[0][2], j->m[1][2]};
@@ -170,7 +170,7 @@ static void satellite_shape(ff_json *json, const ff_scenario *scenario, int body
     ff_json_string(json, "kind", ff_robot_name((int)s->robot.kind));
     ff_json_number(json, "delay_s", s->robot.delay);
     if (!scenario->emulates)
-        carrier(json, scenario, body);
+        carrier(json, scenario, body, devices);
     ff_json_close(json, '}');
     mesh(json, scenario->held, &s->mesh);
     arm(json, &s->arm);
@@ -207,7 +207,7 @@ char *ff_report_geometry(const ff_scenario *scenario, bool devices) {
     ff_json_open(&json, NULL, '{');
     ff_json_open(&json, "satellites", '[');
     for (int i = 0; i < scenario->satellites; i++)
-        satellite_shape(&json, scenario, i);
+        satellite_shape(&json, scenario, i, devices);
     ff_json_close(&json, ']');
     ff_json_open(&json, "contacts", '[');
     for (int i = 0; i < scenario->contacts; i++)

@@ -59,7 +59,7 @@ void ff_row_arms_open(const ff_scenario *scenario, const ff_sink *sinks, int cou
     for (int i = 0; i < count; i++)
         arms->wanted = arms->wanted || sinks[i].axes;
     for (int i = 0; arms->wanted && i < arms->bodies; i++)
-        if (ff_plan_place(scenario, i, &arms->arm[i], &arms->at[i], message, sizeof message) != FF_OK)
+        if (ff_plan_place(scenario, i, false, &arms->arm[i], &arms->at[i], message, sizeof message) != FF_OK)
             arms->arm[i].config.axes = 0;
 }
 

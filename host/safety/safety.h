@@ -48,9 +48,10 @@
     X(AXIS, "deg/s", "an axis would have to be faster than it can", "start slower, or away from where the arm is stretched") \
     X(RESTART, "cycles", "the controller's program has begun again", "start from the check") \
     X(STANDS, "m or rad", "the robot stands still against a moving command", "see its drives and override") \
-    X(LATE, "cycles", "the controller calls our answers late", "see the computer and the network") \
+    X(LATE, "cycles", "the controller calls our answers late", "see the computer, the network, and whether robot.sentype is its SENTYPE") \
     X(LAG, "m", "the limits keep the robot behind the satellite", "widen them or slow the motion") \
     X(METHOD, "", "the method has failed", "see its settings, or change the method") \
+    X(CORRECTION, "mm or deg", "the controller limits corrections otherwise than the scenario says", "write its files anew (facility --controller-files), or correct clip_deg and clip_mm") \
     X(CONTROLLER, "", "the controller does not move its robot any more", "see its pendant")
 /* clang-format on */
 

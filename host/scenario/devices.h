@@ -7,7 +7,7 @@
 
 enum { FF_DEVICE_WORDS = 32, FF_DEVICE_KEYS = 96 };
 
-/* Keys of `robot` or `sensor`, with room for all they point at. */
+/* Keys of `robot`, `sensor` or an arm's `device`, with room for all they point at. */
 typedef struct ff_device_section {
     ff_key key[FF_DEVICE_KEYS];
     const char *word[FF_DEVICE_WORDS]; /* of `kind`, NULL at the end */

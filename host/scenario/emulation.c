@@ -30,6 +30,18 @@ bool ff__read_chain(ff_reader *r, const ff_node *node, const ff_key *key, ff_emu
     return true;
 }
 
+void ff_scenario_emulator_limits(const ff_scenario *scenario, ff_joint_limits *limits) {
+    const bool arm = scenario->target == FF_TARGET_ARM;
+    *limits = (ff_joint_limits){.joints = arm ? (unsigned)scenario->arms.robot.links : 1};
+    for (unsigned i = 0; i < limits->joints; i++) {
+        const ff_link_row *row = &scenario->arms.robot.link[i].row;
+        limits->torque[i] = arm ? row->torque : scenario->emulation.torque_limit;
+        limits->speed[i] = arm ? row->velocity : FF_INF;
+        limits->lower[i] = arm ? row->lower : -FF_INF;
+        limits->upper[i] = arm ? row->upper : FF_INF;
+    }
+}
+
 /* What hangs together in an emulation, and what both kinds of target share. */
 bool ff__check_emulation(ff_reader *r, const ff_node *root) {
     ff_scenario *s = r->scenario;
@@ -62,6 +74,12 @@ bool ff__check_emulation(ff_reader *r, const ff_node *root) {
                               s->arms.target.links ? "emulation.robot" : "emulation.target");
     if (!ff__check_starts(r, target, &s->arms.target) || !ff__check_starts(r, robot, &s->arms.robot))
         return false;
+    for (int i = 0; i < s->arms.robot.links; i++) {
+        const ff_emulate_link *link = &s->arms.robot.link[i];
+        if (!(link->start >= link->row.lower && link->start <= link->row.upper))
+            return ff_reader_fail(r, robot->place, "link %d starts at %.9g rad, allowed: %.9g to %.9g", i + 1,
+                                  link->start, link->row.lower, link->row.upper);
+    }
     const int joints = s->arms.task == FF_TREE_TASK_POSE ? 6 : 2;
     if (s->arms.robot.links != joints || s->arms.target.links < joints)
         return ff_reader_fail(r, s->arms.robot.links != joints ? robot->place : target->place,

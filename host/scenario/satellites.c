@@ -258,6 +258,14 @@ static void name_limits(const ff_node *safety, ff_satellite *satellite) {
     satellite->safety_named.missed = ff_node_find(safety, "missed") != NULL;
 }
 
+/* Keys of a device that do not go together. */
+static bool check_device(ff_reader *r, const ff_node *node, ff_device_kind kind, int n,
+                         const ff_device_settings *settings) {
+    const ff_device *device = n >= 0 ? ff_device_of(kind, n) : NULL;
+    const char *why = device && device->refuse ? device->refuse(settings) : NULL;
+    return !why || ff_reader_fail(r, node->place, "%s: %s", device->name, why);
+}
+
 static bool read_satellite(ff_reader *r, const ff_node *node, const ff_section *section,
                            ff_satellite *satellite) {
     ff_limiter_default(&satellite->limits);
@@ -277,6 +285,12 @@ static bool read_satellite(ff_reader *r, const ff_node *node, const ff_section *
         satellite->robot.frequency = 1.0 / (FF_PI * satellite->robot.device.lookahead);
     }
     satellite->robot.rail.present = ff_node_find(ff_node_find(node, "robot"), "rail") != NULL;
+    satellite->robot.device.rail = satellite->robot.rail.present;
+    if (!check_device(r, ff_node_find(node, "robot"), FF_DEVICE_ROBOT,
+                      (int)satellite->robot.kind - (int)FF_ROBOT_DEVICE, &satellite->robot.device) ||
+        !check_device(r, ff_node_find(node, "sensor"), FF_DEVICE_SENSOR,
+                      (int)satellite->sensor.kind - (int)FF_SENSOR_DEVICE, &satellite->sensor.device))
+        return false;
     const ff_node *robot = ff_node_find(node, "robot"), *own = ff_node_find(robot, "inertia");
     if (!ff_node_find(robot, "mass"))
         satellite->robot.inertia.mass = satellite->rigid.mass;

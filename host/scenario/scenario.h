@@ -178,6 +178,13 @@ typedef struct ff_servicer_link {
     ff_link_row row;           /* positions and speed have limits in a URDF file only */
 } ff_servicer_link;
 
+/* Where an arm that is commanded by joint torques is, on devices. */
+typedef struct ff_arm_device {
+    int kind;                   /* the n-th of its kind in the list */
+    char address[FF_NAME_SIZE]; /* where this computer listens */
+    ff_device_settings device;
+} ff_arm_device;
+
 typedef struct ff_servicer_arm {
     bool present;
     char root[FF_NAME_SIZE]; /* of a URDF file: its link that stands on the mount; "" in a table */
@@ -470,6 +477,7 @@ typedef struct ff_scenario {
     ff_target_kind emulator;    /* kind of the robot: the same */
     ff_emulate_joint emulation; /* target: flexible-joint, and what both kinds share */
     ff_emulate_arms arms;       /* target: arm */
+    ff_arm_device emulator_at;  /* where the robot is, on devices */
 } ff_scenario;
 
 /* Value of a load at time t: zero outside [from, to). halfsine: sin(pi s), sin2: sin^2(pi s), s =
@@ -477,6 +485,8 @@ typedef struct ff_scenario {
 ff_rigid_load ff_load_at(const ff_load *load, double t);
 /* Sum of the loads on one body at time t. */
 ff_rigid_load ff_scenario_load_at(const ff_scenario *scenario, int body, double t);
+/* What the joints of the robot that emulates may do, on devices. */
+void ff_scenario_emulator_limits(const ff_scenario *scenario, ff_joint_limits *limits);
 /* Does a limit of `safety` act in virtual time: is any named? */
 bool ff_scenario_watched(const ff_scenario *scenario);
 /* Is any key of `limits` or a limit of `safety` named? */

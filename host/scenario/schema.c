@@ -419,6 +419,9 @@ static const ff_key chain_keys[] = {
     KEY("motor_friction", NUMBER, "N m s/rad", NOT_NEGATIVE, "0", CHAIN(motor_friction), 0, "Flexible joints: viscous, at the motor."),
     KEY("drive", NUMBER, "N m", ANY, "0", CHAIN(drive), 0, "Target: torque on the motor (flexible) or the joint (rigid), unless `accommodation` drives it."),
     KEY("torque", NUMBER, "N m", POSITIVE, "none", CHAIN(row.torque), 0, "Robot: largest torque of the motor."),
+    KEY("velocity", NUMBER, "rad/s", POSITIVE, "none", CHAIN(row.velocity), 0, "Robot, on devices: largest speed of the joint; beyond, its brakes fall in and the run ends."),
+    KEY("lower", NUMBER, "rad", ANY, "(none)", CHAIN(row.lower), 0, "Robot, on devices: lower end of the joint's range; beyond, the same."),
+    KEY("upper", NUMBER, "rad", ANY, "none", CHAIN(row.upper), 0, "Robot, on devices: upper end of the joint's range."),
 };
 static const ff_section chain_section = {"emulation.target.links.INDEX", "", TABLE(chain_keys), "A link and the joint that carries it; each stands on the one before. The same for `emulation.robot.links`."};
 static const ff_key drive_keys[] = {
@@ -456,6 +459,13 @@ static const ff_key target_keys[] = {
     SECTION("links", CHAIN, &chain_section, "(required for an arm, or `model`)", ARMS(target), IS_ARM, "Up to seven links."),
 };
 static const ff_section target_section = {"emulation.target", "target", TABLE(target_keys), "The robot that is emulated."};
+#define AT(field) offsetof(ff_arm_device, field)
+static const ff_key arm_device_keys[] = {
+    WORD("kind", WORD, NULL, "joint-torque", AT(kind), 0, "Its protocol."),
+    KEY("address", TEXT, "", ANY, "127.0.0.1", AT(address), 0, "Address of this computer at which the arm's telegrams arrive. On loopback the arm is a virtual one."),
+};
+static ff_device_section arm_devices;
+static ff_section arm_device_section = {"emulation.robot.device", "arm", arm_devices.key, 0, "Where the arm is when the scenario runs on devices (`freefloat rt`); `run` looks at none of it."};
 static const ff_key emulator_keys[] = {
     WORD("kind", WORD, emulator_words, "joint", offsetof(ff_scenario, emulator), 0, "One joint for one joint, an arm for an arm."),
     KEY("inertia", NUMBER, "kg m2", POSITIVE, "required", EMULATION(robot_inertia), IS_JOINT, "Of the rigid robot about its joint."),
@@ -474,6 +484,7 @@ static const ff_key emulator_keys[] = {
     KEY("model", CHAIN_MODEL, "", ANY, "(or `links`)", ARMS(robot), IS_ARM, MODEL_DOC),
     SECTION("drives", DRIVES, &drive_section, "(all defaults)", ARMS(robot), IS_ARM, "With `model`: one row for each joint."),
     SECTION("links", CHAIN, &chain_section, "(required for an arm, or `model`)", ARMS(robot), IS_ARM, "As many as the task has coordinates: six, or two."),
+    SECTION("device", SECTION, &arm_device_section, "{}", offsetof(ff_scenario, emulator_at), 0, "Where it is, on devices."),
 };
 static const ff_section emulator_section = {"emulation.robot", "robot", TABLE(emulator_keys), "The rigid, torque-controlled robot that stands in for the target."};
 static const ff_key gain_keys[] = {
@@ -556,6 +567,8 @@ static void create_top(void) {
                                                   &robot_arm_section, &robot_devices);
     sensor_section.keys =
         ff_device_section_create(FF_DEVICE_SENSOR, TABLE(sensor_keys), SENSOR(device), NULL, &sensor_devices);
+    arm_device_section.keys =
+        ff_device_section_create(FF_DEVICE_ARM, TABLE(arm_device_keys), AT(device), NULL, &arm_devices);
     for (int i = 0; i < TOP_KEYS; i++) {
         for (int m = 0; i == TOP_KEYS - 1 && ff_method_at(m) && m < METHODS; m++) {
             const ff_method *method = ff_method_at(m);

@@ -17,8 +17,7 @@
 #define WIDE_MM 3000.0
 #define WIDE_DEG 700.0
 
-static void say(const ff_server *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void say(const ff_server *f, const char *format, ...) {
+void ff__server_say(const ff_server *f, const char *format, ...) {
     char line[256];
     va_list list;
     va_start(list, format);
@@ -45,7 +44,7 @@ static void strike(ff_server *f) {
                                                    !isnan(ff__server_acts(f, fault->kind, fault->body)))
                                : NULL;
         if (line)
-            say(f, "%s", line);
+            ff__server_say(f, "%s", line);
     }
 }
 
@@ -100,6 +99,29 @@ static void fill_page(const ff_server *f, int i, ff_ati_page *page) {
         page->counts_per_torque /= 10.0;
 }
 
+/* As the scenario says; else beyond any motion of the arm. The monitors stand KUKA's own share beyond. */
+static void limit_corrections(const ff_device_settings *own, double rail, ff_rsi_controller_config *config) {
+    const bool deg = own->clip_deg > 0.0 && isfinite(own->clip_deg),
+               mm = own->clip_mm > 0.0 && isfinite(own->clip_mm);
+    const double turn = deg ? own->clip_deg : 180.0, axis = deg ? own->clip_deg : WIDE_DEG,
+                 shift = mm ? own->clip_mm : WIDE_MM, most = mm ? own->clip_mm : rail;
+    config->poscorr_rotation_deg = turn;
+    config->poscorrmon_rotation_deg = fmin(180.0, FF_RSI_MONITOR * turn);
+    config->poscorrmon_translation_mm = FF_RSI_MONITOR * shift;
+    for (int a = 0; a < 3; a++) {
+        config->poscorr_lower_mm[a] = -shift;
+        config->poscorr_upper_mm[a] = shift;
+    }
+    for (int a = 0; a < 12; a++) {
+        const double limit = a == 6 && rail > 0.0 ? most : axis;
+        config->axiscorr_lower[a] = -limit;
+        config->axiscorr_upper[a] = limit;
+        config->axiscorrmon[a] = FF_RSI_MONITOR * limit;
+    }
+    if (deg || mm)
+        config->fields |= FF_RSI_LIM;
+}
+
 static ff_status open_device(ff_server *f, int i, char *message, size_t size) {
     ff_server_device *d = &f->device[i];
     const ff_plan_body *body = &f->plan.body[i];
@@ -117,6 +139,15 @@ static ff_status open_device(ff_server *f, int i, char *message, size_t size) {
         status = ff_socket_open(&f->address.body[i].sensor_at, &d->ati, NULL, message, size);
     if (status != FF_OK)
         return status;
+    const ff_device_settings *sensor = &f->scenario->satellite[i].sensor.device;
+    d->udp.here = f->address.body[i].sensor == &ff_device_udp;
+    if (d->udp.here)
+        ff_udp_layout_of(sensor, &d->udp.layout);
+    if (d->udp.here && sensor->listen) {
+        d->udp.known = true;
+        d->udp.peer = f->address.body[i].sensor_at;
+        d->udp.peer.sin_port = htons((uint16_t)sensor->listen);
+    }
     char xml[FF_ATI_XML_MAX];
     size_t used;
     ff_ati_page page;
@@ -135,23 +166,19 @@ static ff_status open_device(ff_server *f, int i, char *message, size_t size) {
         d->config.fields |= FF_RSI_KRC | FF_RSI_RSOL | FF_RSI_ASPOS;
     if (f->options->timeout)
         d->config.timeout = f->options->timeout;
-    d->config.poscorr_rotation_deg = d->config.poscorrmon_rotation_deg = 180.0;
-    d->config.poscorrmon_translation_mm = WIDE_MM;
-    for (int a = 0; a < 3; a++) {
-        d->config.poscorr_lower_mm[a] = -WIDE_MM;
-        d->config.poscorr_upper_mm[a] = WIDE_MM;
-    }
-    for (int a = 0; a < 12; a++) {
-        d->config.axiscorr_lower[a] = -WIDE_DEG;
-        d->config.axiscorr_upper[a] = WIDE_DEG;
-        d->config.axiscorrmon[a] = WIDE_DEG;
-    }
-    if (body->arm.config.rail.rule != FF_ARM_RAIL_NONE) { /* E1 */
-        const double most = 1e3 * (body->arm.config.rail.upper - body->arm.config.rail.lower);
-        d->config.external_linear[0] = true;
-        d->config.axiscorr_lower[6] = -most;
-        d->config.axiscorr_upper[6] = d->config.axiscorrmon[6] = most;
-    }
+    const ff_device_settings *own = &f->scenario->satellite[i].robot.device;
+    ff_rsi_names_of(own, &d->config.names);
+    if (own->no_rsol)
+        d->config.fields &= ~(unsigned)FF_RSI_RSOL;
+    if (own->no_aspos)
+        d->config.fields &= ~(unsigned)FF_RSI_ASPOS;
+    if (own->no_eipos)
+        d->config.fields &= ~(unsigned)FF_RSI_EIPOS;
+    const double rail = body->arm.config.rail.rule == FF_ARM_RAIL_NONE
+                            ? 0.0
+                            : 1e3 * (body->arm.config.rail.upper - body->arm.config.rail.lower);
+    d->config.external_linear[0] = rail > 0.0;
+    limit_corrections(own, rail, &d->config);
     d->usual = d->config;
     if (!f->address.body[i].sensor->page)
         return FF_OK;
@@ -200,6 +227,7 @@ static void start_session(ff_server *f) {
         d->reading = ff_wrench_zero();
         d->missed = 0;
         d->was_stuck = d->restarts = d->restarted = d->jumped = d->failed = d->met = false;
+        d->mistyped = d->refused = false;
         d->late_size = d->deferred_size = d->overtaken_size = 0;
         f->before[i] = ff_twist_zero();
     }
@@ -325,7 +353,7 @@ static bool cycle(ff_server *f) {
     for (int i = 0; i < n; i++)
         f->before[i] = f->k ? f->truth.robot[i].twist : ff_twist_zero();
     if (ff_plant_read(f->plant, f->k, &f->in, &f->truth) < 0) {
-        say(f, "the robot's motion is not finite: RSI stopped");
+        ff__server_say(f, "the robot's motion is not finite: RSI stopped");
         return false;
     }
     if (f->options->watch)
@@ -371,11 +399,13 @@ static bool cycle(ff_server *f) {
     wait_answers(f);
 
     bool answered = false, due = false; /* an answer could have come */
+    bool refused = false;               /* one came that was none */
     for (int i = 0; i < n; i++) {
+        refused |= f->device[i].mistyped;
         answered |= f->device[i].state.answered;
         due |= !f->device[i].failed && !ff__server_unanswerable(f, i);
     }
-    if (!f->client && !answered) { /* RSI_ON again, until someone listens */
+    if (!f->client && !answered && !refused) { /* RSI_ON again, until someone listens */
         for (int i = 0; i < n; i++)
             if (!f->device[i].apart)
                 ff__server_rearm(&f->device[i]);
@@ -383,11 +413,11 @@ static bool cycle(ff_server *f) {
         return true;
     }
     if (!f->client) {
-        say(f, "a client answers");
+        ff__server_say(f, "a client answers");
         meet_loop(f);
     }
     f->client = true;
-    if (f->options->lockstep && !answered && due) {
+    if (f->options->lockstep && !answered && due && !refused) {
         for (int i = 0; i < n; i++)
             f->device[i].state.stopped = FF_RSI_STOP_TIMEOUT;
         return false;
@@ -437,7 +467,8 @@ static void end_session(ff_server *f) {
         result->robot[i] = f->truth.robot[i];
         result->force[i] = ff_vec3_norm(f->truth.contact_b[i].f);
         result->stolen += d->server.stolen;
-        say(f, "%s: %s %s after %llu cycles; %llu late, %llu too late, %llu clipped, %llu malformed answers",
+        ff__server_say(
+            f, "%s: %s %s after %llu cycles; %llu late, %llu too late, %llu clipped, %llu malformed answers",
             f->scenario->satellite[i].name,
             d->ur.here    ? "the program"
             : d->ros.here ? "the driver's client"
@@ -505,6 +536,10 @@ static void stand_otherwise(ff_server *f) {
 void ff_facility_run(const ff_scenario *scenario, const ff_facility_options *options,
                      ff_facility_result *result) {
     *result = (ff_facility_result){0};
+    if (scenario->emulates) {
+        ff__server_emulate(scenario, options, result);
+        return;
+    }
     ff_server *f = calloc(1, sizeof *f);
     ff_scenario *real = malloc(sizeof *real);
     if (!f || !real) {
@@ -543,16 +578,18 @@ void ff_facility_run(const ff_scenario *scenario, const ff_facility_options *opt
         ff_socket_open(&any, &f->stranger, NULL, message, size);
         for (int i = 0; i < f->plan.bodies; i++)
             if (f->device[i].ros.here)
-                say(f, "%s: %s every %g ms%s, takes %s, in domain %u of ROS 2", scenario->satellite[i].name,
-                    scenario->satellite[i].robot.device.states, 1e3 * f->plan.cycle,
-                    options->lockstep ? " (lockstep)" : "", scenario->satellite[i].robot.device.command,
-                    (unsigned)scenario->satellite[i].robot.device.domain);
+                ff__server_say(f, "%s: %s every %g ms%s, takes %s, in domain %u of ROS 2",
+                               scenario->satellite[i].name, scenario->satellite[i].robot.device.states,
+                               1e3 * f->plan.cycle, options->lockstep ? " (lockstep)" : "",
+                               scenario->satellite[i].robot.device.command,
+                               (unsigned)scenario->satellite[i].robot.device.domain);
             else
-                say(f, "%s: %s port %u every %g ms%s, RDT on port %u, HTTP on port %u",
+                ff__server_say(
+                    f, "%s: %s port %u every %g ms%s, %s on port %u, HTTP on port %u",
                     scenario->satellite[i].name, f->device[i].ur.here ? "RTDE on" : "RSI to",
                     ntohs(f->address.body[i].robot_at.sin_port), 1e3 * f->plan.cycle,
-                    options->lockstep ? " (lockstep)" : "", ntohs(f->address.body[i].sensor_at.sin_port),
-                    ntohs(f->address.body[i].page_at.sin_port));
+                    options->lockstep ? " (lockstep)" : "", f->device[i].udp.here ? "records" : "RDT",
+                    ntohs(f->address.body[i].sensor_at.sin_port), ntohs(f->address.body[i].page_at.sin_port));
         f->deadline = ff_clock_now();
         set_clocks(f);
         start_session(f);

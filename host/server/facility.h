@@ -5,6 +5,7 @@
 
 #include "devices/ati/ati.h"
 #include "devices/rsi/rsi.h"
+#include "devices/torque/torque.h"
 #include "facility/plant.h"
 #include "network/address.h"
 
@@ -42,11 +43,19 @@ typedef struct ff_facility_result {
     uint64_t records, stolen;         /* sensors: records sent, streams taken over by a second client */
     ff_setpoint robot[FF_MAX_BODIES]; /* where the robots stood at the end */
     double force[FF_MAX_BODIES];      /* [N] true contact force then */
+    /* of an emulation: what only the facility knows of the contact, and the arm's commands */
+    double contact_s, peak_force;
+    ff_torque_arm_counters arm;
 } ff_facility_result;
 
 /* Serves until stopped. FF_ERR_DEVICE (a port is taken), FF_ERR_UNSUPPORTED, FF_ERR_MEMORY with a sentence in
  * the result. */
 void ff_facility_run(const ff_scenario *scenario, const ff_facility_options *options,
                      ff_facility_result *result);
+
+/* Writes the files of each KUKA controller of the scenario into the folder, of several into one for each
+ * satellite. FF_ERR_UNSUPPORTED: it names none; FF_ERR_IO; the plan's errors; each with a sentence. */
+ff_status ff_facility_files(const ff_scenario *scenario, const ff_ports *ports, const char *folder,
+                            char *message, size_t size);
 
 #endif

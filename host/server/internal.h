@@ -4,7 +4,9 @@
 #define FF_SERVER_INTERNAL_H
 
 #include "devices/ros2/ros2.h"
+#include "devices/rsi/settings.h"
 #include "devices/rtde/controller.h"
+#include "devices/udp/udp.h"
 #include "facility/plan.h"
 #include "fit/motion.h"
 #include "server/facility.h"
@@ -59,8 +61,17 @@ typedef struct ff_server_device {
     ff_setpoint command;
     char last_rob[FF_RSI_READ_MAX];
     size_t last_rob_size;
-    uint8_t last_record[FF_ATI_RECORD_SIZE];
-    uint8_t overtaken[FF_ATI_RECORD_SIZE]; /* a record that jitter made later than the telegram */
+    struct { /* a sensor that the scenario describes */
+        bool here;
+        ff_udp_layout layout;
+        ff_udp_record record; /* newest */
+        struct sockaddr_in peer;
+        bool known;     /* whom to send to */
+        unsigned asked; /* requests since the last record */
+    } udp;
+    uint8_t last_record[FF_UDP_SIZE_MAX];
+    size_t last_record_size;
+    uint8_t overtaken[FF_UDP_SIZE_MAX]; /* a record that jitter made later than the telegram */
     size_t overtaken_size;
     double rob_late, ft_late; /* [s] this cycle's jitter */
     double sensor_period;     /* [s] of the sensor's own clock */
@@ -88,6 +99,8 @@ typedef struct ff_server_device {
     double tick;           /* time of the running cycle */
     ff_twist acceleration; /* of the commands */
     bool failed;           /* RSI has stopped in a cycle of its own */
+    bool mistyped;         /* answers of another Type have come: they count as late, as on a controller */
+    bool refused;          /* one to this cycle's telegram */
     bool met;              /* its client has answered once: until then it begins again */
     char deferred[FF_RSI_READ_MAX + 512];
     size_t deferred_size; /* lock step: a late telegram, sent when the first robot has its answer */
@@ -133,6 +146,9 @@ static inline double ff__server_always(const ff_server *f, ff_fault_kind kind, i
     return FF_NAN;
 }
 
+/* facility.c: one line to whoever started it. */
+void ff__server_say(const ff_server *f, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* sensor.c */
 void ff__server_serve_requests(ff_server *f);
 void ff__server_sense_until(ff_server *f, int i, double t);
@@ -146,6 +162,10 @@ void ff__server_ur_serve(ff_server *f, int i);
 void ff__server_ur_send(ff_server *f, int i, ff_pose tcp, double late);
 int ff__server_ur_asked(const ff_server_ur *u);
 ff_arm_joints ff__server_ur_finish(ff_server *f, int i);
+
+/* emulation.c: in place of all the rest */
+void ff__server_emulate(const ff_scenario *scenario, const ff_facility_options *options,
+                        ff_facility_result *result);
 
 /* ros2.c */
 ff_status ff__server_ros2_open(ff_server *f, int i, char *message, size_t size);

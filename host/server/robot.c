@@ -2,6 +2,7 @@
 #include "server/internal.h"
 
 #include "text/clock.h"
+#include "text/message.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -104,6 +105,9 @@ void ff__server_send_rob(ff_server *f, int i) {
     }
     ff_rsi_from_pose(rist, rob.rist);
     ff_arm_to_kuka(&d->joints, rob.aipos, &rob.eipos[0]);
+    rob.limit[0] = body->cartesian ? d->usual.poscorr_rotation_deg : d->usual.axiscorr_upper[0];
+    const bool rides = !body->cartesian && d->usual.external_linear[0];
+    rob.limit[1] = rides ? d->usual.axiscorr_upper[6] : d->usual.poscorr_upper_mm[0];
     if (!isnan(size = ff__server_acts(f, FF_FAULT_IPOC_JUMP, i))) {
         if (size > 0.0)
             ff__server_restart(f, i, false);
@@ -123,6 +127,7 @@ void ff__server_send_rob(ff_server *f, int i) {
     size_t used = 0;
     if (ff_rsi_controller_send(&d->config, &d->state, &rob, text, FF_RSI_SEND_MAX, &used) != FF_OK)
         return;
+    d->refused = false;
     const struct sockaddr_in *to = &f->address.body[i].robot_at;
     if (!isnan(ff__server_acts(f, FF_FAULT_ROBOT_SILENT, i)) ||
         !isnan(ff__server_acts(f, FF_FAULT_ROB_LOST, i)) ||
@@ -169,6 +174,19 @@ void ff__server_send_rob(ff_server *f, int i) {
     d->last_rob_size = used;
 }
 
+/* An answer of another Type than SENTYPE, as a controller takes it: as none. */
+static void refuse_type(ff_server *f, int i, const char *text, size_t size) {
+    ff_server_device *d = &f->device[i];
+    if (!d->mistyped) {
+        char type[FF_RSI_NAME_SIZE];
+        ff_rsi_sen_type(text, size, type);
+        ff_flatten(type);
+        ff__server_say(f, "%s: answers are refused: their Type is '%s', SENTYPE is '%s'",
+                       f->scenario->satellite[i].name, type, d->config.names.type);
+    }
+    d->mistyped = d->refused = d->met = true;
+}
+
 /* A fault takes this robot's answers, or withholds them for a cycle. */
 bool ff__server_takes_answer(const ff_server *f, int i) {
     return !isnan(ff__server_acts(f, FF_FAULT_ANSWER_LOST, i)) ||
@@ -200,7 +218,8 @@ bool ff__server_take_answers(ff_server *f) {
                 continue;
             }
             f->peer = from;
-            ff_rsi_controller_receive(&d->config, &d->state, text, (size_t)size);
+            if (ff_rsi_controller_receive(&d->config, &d->state, text, (size_t)size) == FF_ERR_UNSUPPORTED)
+                refuse_type(f, i, text, (size_t)size);
         }
         d->met |= d->state.answered;
         all &= d->state.answered || !d->state.open;
@@ -218,7 +237,7 @@ bool ff__server_unanswerable(const ff_server *f, int i) {
  * two seconds, once: the loop may have ended. */
 bool ff__server_awaited(ff_server *f, int i, int64_t waited) {
     ff_server_device *d = &f->device[i];
-    if (!d->state.open || d->state.answered || unheard(f, i))
+    if (!d->state.open || d->state.answered || d->refused || unheard(f, i))
         return false;
     if (!ff__server_takes_answer(f, i))
         return d->met || waited < 20000000;

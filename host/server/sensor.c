@@ -5,11 +5,59 @@
 
 enum { MOST_RECORDS = 128 }; /* a cycle: half of what the loop reads in one */
 
+/* Requests to a sensor that is described: anything else is not answered. */
+static void serve_udp(ff_server_device *d) {
+    const ff_udp_layout *l = &d->udp.layout;
+    uint8_t bytes[FF_UDP_TEXT_MAX + 1];
+    struct sockaddr_in from;
+    int64_t stamp;
+    for (int n = 0; n < 16; n++) {
+        const long size = ff_socket_receive(d->ati, bytes, sizeof bytes, &from, &stamp);
+        if (size == 0)
+            return;
+        if (l->requests && size == (long)l->requests && memcmp(bytes, l->request, l->requests) == 0) {
+            d->udp.peer = from;
+            d->udp.known = true;
+            d->udp.asked++;
+        } else if (l->farewells && size == (long)l->farewells &&
+                   memcmp(bytes, l->farewell, l->farewells) == 0)
+            d->udp.known = false;
+    }
+}
+
+/* The next record of such a sensor, 0 bytes where nobody is to hear it. */
+static size_t record_udp(ff_server *f, int i, ff_wrench wrench, bool broken, uint8_t *bytes,
+                         struct sockaddr_in *to) {
+    ff_server_device *d = &f->device[i];
+    ff_udp_record *record = &d->udp.record;
+    if (isnan(ff__server_acts(f, FF_FAULT_FT_STUCK, i)))
+        for (int n = 0; n < 3; n++) {
+            record->value[n] = wrench.f.a[n] / d->udp.layout.scale[0];
+            record->value[n + 3] = wrench.t.a[n] / d->udp.layout.scale[1];
+        }
+    record->counter = isnan(ff__server_acts(f, FF_FAULT_FT_RESTART, i)) ? record->counter + 1 : 0;
+    record->status = broken;
+    if (!isnan(ff__server_acts(f, FF_FAULT_FT_FROZEN, i)))
+        record->counter--;
+    if (ff_udp_encode(&d->udp.layout, record, bytes) != FF_OK && d->udp.layout.status_bytes) {
+        record->status = 1; /* as a device: beyond its range */
+        ff_udp_encode(&d->udp.layout, record, bytes);
+    }
+    const bool asked = !d->udp.layout.polled || d->udp.asked > 0;
+    d->udp.asked = 0;
+    *to = d->udp.peer;
+    return d->udp.known && asked ? d->udp.layout.size : 0;
+}
+
 void ff__server_serve_requests(ff_server *f) {
     for (int i = 0; i < f->plan.bodies; i++) {
         ff_server_device *d = &f->device[i];
         if (d->ur.feels || d->ros.feels)
             continue;
+        if (d->udp.here) {
+            serve_udp(d);
+            continue;
+        }
         uint8_t bytes[64];
         size_t used;
         const ff_ati_request start = {.command = FF_ATI_START};
@@ -28,6 +76,25 @@ void ff__server_serve_requests(ff_server *f) {
             ff_ati_server_receive(&d->server, peer, bytes, size > 0 ? (size_t)size : 0);
         }
     }
+}
+
+/* The same of an ATI sensor. */
+static size_t record_ati(ff_server *f, int i, ff_wrench wrench, uint32_t status, uint8_t *bytes, size_t size,
+                         struct sockaddr_in *to) {
+    ff_server_device *d = &f->device[i];
+    const bool stuck = !isnan(ff__server_acts(f, FF_FAULT_FT_STUCK, i));
+    if (!stuck && ff_ati_from_wrench(d->scale, wrench, d->counts) != FF_OK) /* beyond 32 bit: as a device */
+        status |= (uint32_t)FF_ATI_STATUS_ERROR | FF_ATI_STATUS_SATURATED;
+    if (!isnan(ff__server_acts(f, FF_FAULT_FT_RESTART, i)))
+        d->server.rdt_sequence = 0;
+    const bool frozen = !isnan(ff__server_acts(f, FF_FAULT_FT_FROZEN, i));
+    if (frozen)
+        d->server.ft_sequence--;
+    size_t used;
+    ff_ati_server_sample(&d->server_config, &d->server, status, d->counts, bytes, size, &used);
+    to->sin_port = htons(d->server.peer.port);
+    memcpy(&to->sin_addr, d->server.peer.address, 4);
+    return used;
 }
 
 /* One record, made at `tick` [s]; struck: by what hits single records. */
@@ -69,26 +136,20 @@ static void send_record(ff_server *f, int i, ff_wrench wrench, double tick, bool
         status = (uint32_t)FF_ATI_STATUS_ERROR | FF_ATI_STATUS_SATURATED;
     if (!isnan(ff__server_acts(f, FF_FAULT_FT_BROKEN, i)) && struck)
         status = (uint32_t)FF_ATI_STATUS_ERROR | 0x00000001u;
-    const bool stuck = !isnan(ff__server_acts(f, FF_FAULT_FT_STUCK, i));
-    if (!stuck && ff_ati_from_wrench(d->scale, wrench, d->counts) != FF_OK) /* beyond 32 bit: as a device */
-        status |= (uint32_t)FF_ATI_STATUS_ERROR | FF_ATI_STATUS_SATURATED;
-    if (!isnan(ff__server_acts(f, FF_FAULT_FT_RESTART, i)))
-        d->server.rdt_sequence = 0;
-    const bool frozen = !isnan(ff__server_acts(f, FF_FAULT_FT_FROZEN, i));
-    if (frozen)
-        d->server.ft_sequence--;
     uint8_t bytes[FF_ATI_BUFFERED_MAX * FF_ATI_RECORD_SIZE];
     size_t used;
-    ff_ati_server_sample(&d->server_config, &d->server, status, d->counts, bytes, sizeof bytes, &used);
+    struct sockaddr_in to = {.sin_family = AF_INET};
+    if (d->udp.here)
+        used = record_udp(f, i, wrench, status != 0, bytes, &to);
+    else
+        used = record_ati(f, i, wrench, status, bytes, sizeof bytes, &to);
     if (!used || !isnan(ff__server_acts(f, FF_FAULT_FT_LOST, i)))
         return;
-    struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(d->server.peer.port)};
-    memcpy(&to.sin_addr, d->server.peer.address, 4);
     if (!isnan(ff__server_acts(f, FF_FAULT_FT_CORRUPT, i)))
         used -= 7;
     const double flood = ff__server_acts(f, FF_FAULT_FT_FLOOD, i); /* every other one is empty */
     for (int n = 0; n < flood && f->stranger >= 0; n++)
-        ff_socket_send(f->stranger, bytes, n % 2 ? 0 : FF_ATI_RECORD_SIZE, &to);
+        ff_socket_send(f->stranger, bytes, n % 2 ? 0 : used, &to);
     if (d->overtaken_size) {
         ff_socket_send(d->ati, d->overtaken, d->overtaken_size, &to);
         d->record_at = d->overtaken_at;
@@ -106,8 +167,9 @@ static void send_record(ff_server *f, int i, ff_wrench wrench, double tick, bool
     if (!isnan(ff__server_acts(f, FF_FAULT_FT_REPEATED, i)))
         ff_socket_send(d->ati, bytes, used, &to);
     if (!isnan(ff__server_acts(f, FF_FAULT_FT_REORDERED, i)))
-        ff_socket_send(d->ati, d->last_record, sizeof d->last_record, &to);
-    memcpy(d->last_record, bytes, sizeof d->last_record);
+        ff_socket_send(d->ati, d->last_record, d->last_record_size, &to);
+    d->last_record_size = used < sizeof d->last_record ? used : sizeof d->last_record;
+    memcpy(d->last_record, bytes, d->last_record_size);
 }
 
 /* The records of a sensor with a clock of its own, up to t [s]. The plant knows the force at the first

@@ -260,10 +260,16 @@ ff_outcome ff__session_emulate(ff_session *session, const ff_session_options *op
         return FF_REFUSED;
     snprintf(session->label, sizeof session->label, "emulation");
     const ff_scenario *scenario = &session->scenario;
+    warnings[0] = '\0';
     const ff_status status =
-        emulate(scenario, &session->emulation, message, sizeof message, warnings, sizeof warnings);
+        options->emulator
+            ? options->emulator(options->runner_self, scenario, &session->emulation, message, sizeof message)
+            : emulate(scenario, &session->emulation, message, sizeof message, warnings, sizeof warnings);
     ff_notes_warning(notes, "%s", warnings);
     ff_outcome outcome = FF_DONE;
+    if (status < 0 && session->emulation.samples == 0 && options->emulator)
+        return ff_notes_error(notes, FF_FAILED, "%s: %s", scenario->name,
+                              *message ? message : ff_status_text(status));
     if (status < 0 && session->emulation.samples == 0)
         return refuse(scenario, status, message, notes);
     if (status < 0)
@@ -271,6 +277,8 @@ ff_outcome ff__session_emulate(ff_session *session, const ff_session_options *op
                                  *message ? message : ff_status_text(status));
     session->metrics.pass = status >= 0;
     session->summary = summary(session, status);
+    if (session->summary && options->extend && options->emulator)
+        session->summary = options->extend(options->runner_self, session->summary);
     if (!session->summary)
         outcome = ff_notes_error(notes, FF_FAILED, "%s: no memory for the summary", scenario->name);
     session->whole = session->summary != NULL;

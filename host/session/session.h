@@ -48,6 +48,9 @@ typedef struct ff_session_options {
     ff_sink extra;     /* one more consumer of the rows; row NULL: none */
     ff_runner *runner; /* NULL: ff_run */
     void *runner_self;
+    /* The same of a scenario that emulates: as ff_emulate_arms_run; NULL: virtual. */
+    ff_status (*emulator)(void *runner_self, const ff_scenario *scenario, ff_emulate_result *result,
+                          char *message, size_t size);
     char *(*extend)(void *runner_self,
                     char *summary); /* more keys of summary.json; takes and gives malloc'ed; may be NULL */
     bool (*between)(void *user, const ff_run_access *access); /* as in ff_run_options */

@@ -19,7 +19,8 @@ static const char help[] =
     "over UDP, scale over HTTP), "
     "with "
     "delay, limits and contacts behind "
-    "them.\nfreefloat rt FILE is their client. Ends with Ctrl-C.\n\n"
+    "them;\nof an emulation an arm that is commanded by joint torques.\nfreefloat rt FILE is their client. "
+    "Ends with Ctrl-C.\n\n"
     "  --lockstep         time advances only with the client's answer\n"
     "  --once             end after the first client\n"
     "  --set PATH=VALUE   overrides one key (may be given again); give rt the same\n"
@@ -30,6 +31,10 @@ static const char help[] =
     "  --ati-port N       the sensor's port for records (default 49152)\n"
     "  --http-port N      the sensor's port for its page (default 49180)\n"
     "  --timeout N        late answers in a row that stop the controller (default 10)\n"
+    "  --controller-files DIR  write what a real KUKA controller needs for this scenario (contexts for RSI "
+    "3, "
+    "4 and 5,\n"
+    "                     the Ethernet object's file, KRL programs) into DIR, and end (docs/facility.md)\n"
     "  --answers FILE     write the answers sent to each controller, cycle by cycle, as CSV\n"
     "  --json             print the counts at the end as JSON, and nothing before\n"
     "  --quiet            print nothing but errors\n\n"
@@ -91,6 +96,18 @@ static bool open_answers(const char *path, listener *l, ff_facility_options *fac
     return true;
 }
 
+static int write_files(const ff_scenario *scenario, const ff_ports *ports, const char *folder, bool quiet) {
+    char message[512];
+    const ff_status status = ff_facility_files(scenario, ports, folder, message, sizeof message);
+    if (status != FF_OK) {
+        ff_cli_error("freefloat facility: %s", message);
+        return status == FF_ERR_IO ? FF_EXIT_FAILED : FF_EXIT_USAGE;
+    }
+    if (!quiet)
+        printf("%s: %s\n", folder, message);
+    return 0;
+}
+
 static int print_json(const ff_scenario *scenario, const ff_facility_result *result) {
     ff_json json;
     ff_json_init(&json, true);
@@ -101,6 +118,19 @@ static int print_json(const ff_scenario *scenario, const ff_facility_result *res
     ff_json_integer(&json, "cycles", (long long)result->cycles);
     ff_json_integer(&json, "records", (long long)result->records);
     ff_json_integer(&json, "stolen", (long long)result->stolen);
+    if (scenario->emulates) {
+        const ff_torque_arm_counters *c = &result->arm;
+        ff_json_open(&json, "arm", '{');
+        ff_json_number(&json, "contact_s", result->contact_s);
+        ff_json_number(&json, "peak_force_N", result->peak_force);
+        ff_json_integer(&json, "taken", (long long)c->taken);
+        ff_json_integer(&json, "late", (long long)c->late);
+        ff_json_integer(&json, "stale", (long long)c->stale);
+        ff_json_integer(&json, "strange", (long long)c->strange);
+        ff_json_integer(&json, "malformed", (long long)c->malformed);
+        ff_json_integer(&json, "clipped", (long long)c->clipped);
+        ff_json_close(&json, '}');
+    }
     ff_json_open(&json, "robots", '{');
     for (int i = 0; i < scenario->satellites; i++) {
         ff_json_open(&json, scenario->satellite[i].name, '{');
@@ -116,16 +146,23 @@ static int print_json(const ff_scenario *scenario, const ff_facility_result *res
 
 int ff_cmd_facility(int argc, char **argv) {
     const char *file = NULL, *sets[FF_MAX_SETS], *rsi = NULL, *ati = NULL, *http = NULL, *method = NULL,
-               *late = NULL, *answers = NULL;
+               *late = NULL, *answers = NULL, *files = NULL;
     int set_count = 0, status;
     bool lockstep = false, once = false, json = false;
     listener heard = {0};
-    const ff_option options[] = {FF_OPT_FLAG("--lockstep", &lockstep), FF_OPT_FLAG("--once", &once),
-                                 FF_OPT_FLAG("--quiet", &heard.quiet), FF_OPT_LIST("--set", sets, &set_count),
-                                 FF_OPT("--rsi-port", &rsi),           FF_OPT("--ati-port", &ati),
-                                 FF_OPT("--http-port", &http),         FF_OPT("--method", &method),
-                                 FF_OPT("--timeout", &late),           FF_OPT("--answers", &answers),
-                                 FF_OPT_FLAG("--json", &json),         {0}};
+    const ff_option options[] = {FF_OPT_FLAG("--lockstep", &lockstep),
+                                 FF_OPT_FLAG("--once", &once),
+                                 FF_OPT_FLAG("--quiet", &heard.quiet),
+                                 FF_OPT_LIST("--set", sets, &set_count),
+                                 FF_OPT("--rsi-port", &rsi),
+                                 FF_OPT("--ati-port", &ati),
+                                 FF_OPT("--http-port", &http),
+                                 FF_OPT("--method", &method),
+                                 FF_OPT("--timeout", &late),
+                                 FF_OPT("--answers", &answers),
+                                 FF_OPT_FLAG("--json", &json),
+                                 FF_OPT("--controller-files", &files),
+                                 {0}};
     if (ff_cli_parse(argc, argv, "facility", help, options, "scenario", &file, &status))
         return status;
     ff_facility_options facility = {
@@ -144,6 +181,11 @@ int ff_cmd_facility(int argc, char **argv) {
     const ff_scenario_options load = {
         .set = sets, .sets = set_count, .method = method, .catalog = &ff_catalog_libraries};
     ff_session *session = ff_show_open(file, &load, &status);
+    if (session && files) {
+        status = write_files(&session->scenario, &facility.ports, files, heard.quiet);
+        ff_session_close(session);
+        return status;
+    }
     if (session && answers && !open_answers(answers, &heard, &facility))
         status = FF_EXIT_FAILED;
     else if (session) {

@@ -13,6 +13,7 @@
 #include "commands.h"
 #include "live/control.h"
 #include "operator/console.h"
+#include "operator/emulation.h"
 #include "record/csv.h"
 #include "text/clock.h"
 #include "text/json.h"
@@ -28,7 +29,8 @@ static const char help[] =
     "Closes the loop on the devices that the scenario names, in wall-clock time: a KUKA (RSI) or UR (RTDE) "
     "controller or a ROS 2 driver and "
     "an "
-    "ATI\nsensor (RDT) for each satellite. Without such devices in the scenario it talks to freefloat "
+    "ATI\nsensor (RDT) for each satellite; of an emulation an arm that is commanded by joint torques. "
+    "Without such devices in the scenario it talks to freefloat "
     "facility on "
     "this computer.\nWrites the same files as run. This program is never the safety function: "
     "docs/safety.md.\n\n"
@@ -70,6 +72,7 @@ static void take_signals(void) {
 typedef struct desk { /* the operator's */
     ff_rt_options options;
     ff_rt_result result;
+    ff_rt_emulation emulation; /* in place of the result, of a scenario that emulates */
     const ff_scenario *scenario;
     bool arm, quiet;
     atomic_bool armed;      /* the terminal's questions are over: what is typed is an order */
@@ -341,29 +344,52 @@ static void runner(void *self, const ff_scenario *scenario, const ff_run_options
     *result = d->result.run;
 }
 
+/* The same of an arm that stands where an emulation begins. */
+static bool confirm_arm(void *user, const char *text) {
+    desk *d = user;
+    fputs(text, stdout);
+    fflush(stdout);
+    return typed(d, "arm? The robot will move. Type arm and Enter: ", "arm");
+}
+
+static ff_status emulator(void *self, const ff_scenario *scenario, ff_emulate_result *result, char *message,
+                          size_t size) {
+    desk *d = self;
+    d->scenario = scenario;
+    return ff_rt_emulate(scenario, &d->options, d->arm ? NULL : confirm_arm, result, &d->emulation, message,
+                         size);
+}
+
+static void put_counts(ff_json *json, const char *name, const ff_device_counters *robot) {
+    ff_json_open(json, name, '{');
+    ff_json_integer(json, "received", (long long)robot->received);
+    ff_json_integer(json, "answered", (long long)robot->answered);
+    ff_json_integer(json, "late", (long long)robot->late);
+    ff_json_integer(json, "lost", (long long)robot->lost);
+    ff_json_integer(json, "repeated", (long long)robot->repeated);
+    ff_json_integer(json, "reordered", (long long)robot->reordered);
+    ff_json_integer(json, "malformed", (long long)robot->malformed);
+    ff_json_integer(json, "empty", (long long)robot->empty);
+    ff_json_integer(json, "unanswered", (long long)robot->unanswered);
+    ff_json_integer(json, "refused", (long long)robot->refused);
+    ff_json_close(json, '}');
+}
+
 /* What was lost and late in transit, as each side counted it: the controller's policy is its own. */
 static char *devices_json(const desk *d) {
     ff_json json;
     ff_json_init(&json, true);
     ff_json_open(&json, NULL, '{');
-    ff_json_integer(&json, "strangers", (long long)d->result.strangers);
+    const bool arm = d->scenario->emulates;
+    ff_json_integer(&json, "strangers", (long long)(arm ? d->emulation.strangers : d->result.strangers));
+    if (arm)
+        put_counts(&json, "arm", &d->emulation.arm);
     ff_json_open(&json, "satellites", '{');
     for (int i = 0; i < d->scenario->satellites; i++) {
         const ff_device_counters *robot = &d->result.robots[i];
         const ff_device_counters *sensor = &d->result.sensors[i];
         ff_json_open(&json, d->scenario->satellite[i].name, '{');
-        ff_json_open(&json, "robot", '{');
-        ff_json_integer(&json, "received", (long long)robot->received);
-        ff_json_integer(&json, "answered", (long long)robot->answered);
-        ff_json_integer(&json, "late", (long long)robot->late);
-        ff_json_integer(&json, "lost", (long long)robot->lost);
-        ff_json_integer(&json, "repeated", (long long)robot->repeated);
-        ff_json_integer(&json, "reordered", (long long)robot->reordered);
-        ff_json_integer(&json, "malformed", (long long)robot->malformed);
-        ff_json_integer(&json, "empty", (long long)robot->empty);
-        ff_json_integer(&json, "unanswered", (long long)robot->unanswered);
-        ff_json_integer(&json, "refused", (long long)robot->refused);
-        ff_json_close(&json, '}');
+        put_counts(&json, "robot", robot);
         ff_json_open(&json, "sensor", '{');
         ff_json_integer(&json, "received", (long long)sensor->received);
         ff_json_integer(&json, "lost", (long long)sensor->lost);
@@ -399,6 +425,7 @@ static char *real_time_json(const desk *d) {
 /* Whether the loop was begun and anybody answered. */
 static bool heard(const desk *d) {
     bool any = !d->scenario; /* it was not: there is another reason */
+    any = any || d->emulation.arm.received;
     for (int i = 0; d->scenario && i < d->scenario->satellites; i++)
         any = any || d->result.robots[i].received || d->result.sensors[i].received;
     return any;
@@ -434,9 +461,22 @@ static bool write_last(const desk *d, const ff_run_folder *folder) {
     return good;
 }
 
+/* How late the loop of an emulation woke. */
+static void show_arm(const ff_rt_emulation *r) {
+    ff_cli_sentence(
+        "wake-up p50 %.0f us, p99 %.0f us; compute p99 %.0f us; %llu telegrams lost, %llu answers "
+        "not taken",
+        ff_histogram_at(&r->lateness, 0.5), ff_histogram_at(&r->lateness, 0.99),
+        ff_histogram_at(&r->compute, 0.99), (unsigned long long)r->missed, (unsigned long long)r->untaken);
+    if (*r->rights.missing)
+        ff_cli_sentence("%s", r->rights.missing);
+}
+
 static void show_end(const void *self) {
     const desk *d = self;
     const ff_rt_result *r = &d->result;
+    if (d->emulation.arm.answered)
+        show_arm(&d->emulation);
     if (!r->run.cycles)
         return;
     unsigned long long late = 0;
@@ -534,9 +574,18 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
     ff_plan plan;
     char message[256] = "";
     ff_addresses address = {0};
-    if (ff_plan_create(&session->scenario, &plan, message, sizeof message) != FF_OK ||
-        ff_addresses_find(&session->scenario, &d->options.ports, &address, message, sizeof message) !=
-            FF_OK) {
+    const bool arm = session->scenario.emulates;
+    if (arm && ff_cli_door(&d->doors)) {
+        ff_cli_error("%s: emulations have no live page yet; their report shows them", ff_cli_door(&d->doors));
+        status = FF_EXIT_USAGE;
+    } else if (arm && ff_rt_emulation_check(&session->scenario, &d->options.ports, &address.virtual, message,
+                                            sizeof message) != FF_OK) {
+        ff_cli_error("%s: %s", file, message);
+        status = FF_EXIT_USAGE;
+    }
+    if (!arm && (ff_plan_create(&session->scenario, &plan, message, sizeof message) != FF_OK ||
+                 ff_addresses_find(&session->scenario, &d->options.ports, &address, message,
+                                   sizeof message) != FF_OK)) {
         ff_cli_error("%s: %s", file, message);
         status = FF_EXIT_USAGE;
     }
@@ -577,6 +626,8 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
             d->options.viewer.next = next_order;
         if (status == FF_EXIT_DONE && shown)
             status = start_live(d, &session->scenario);
+        if (arm)
+            options->emulator = emulator;
         if (status == FF_EXIT_DONE)
             status = ff_show_execute(session, options, d->quiet);
         if (status == FF_EXIT_FAILED && address.virtual && !heard(d) && !stop)

@@ -35,7 +35,7 @@ if [ "$name" = fast ]; then
   { cd "$source_dir" && cmake --preset fuzz && cmake --build build-fuzz --target fast; } > /dev/null
   mkdir -p "$build/fuzz" && cd "$build/fuzz"
   sum=0
-  for one in ccsds rtde ros2 ati_record ati_xml onboard rsi_rob rsi_sen; do
+  for one in ccsds rtde ros2 torque ati_record ati_xml onboard rsi_rob rsi_sen; do
     words="$source_dir/tests/fuzz/dictionaries/$one.dict" seed=$((RANDOM * 32768 + RANDOM)) length=300
     case $one in rsi_* | ati_xml) length=1600 ;; esac
     said=$("$build/tests/fuzz/fast_$one" "${2:?seconds}" $length $seed "$words" "$source_dir/tests/fuzz/corpus/$one"/*) || { echo "fast_$one, seed $seed: $PWD/blind-found"; exit 1; }

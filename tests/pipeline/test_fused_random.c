@@ -243,10 +243,10 @@ typedef struct outcome {
     double error_h, sd_h;              /* of the angular impulse over impulse and radius of gyration */
     bool inside, found;
     double cause[8];
-    double end;  /* cycles from the last true force to the end of the contact, as the method says */
-    double jump; /* [m] largest change of the command in a cycle beyond the satellite's own motion */
-    double peak; /* robot force over ideal's */
-    double momentum;
+    double end;      /* cycles from the last true force to the end of the contact, as the method says */
+    double jump;     /* [m] largest change of the command in a cycle beyond the satellite's own motion */
+    double peak;     /* robot force over ideal's */
+    double momentum; /* largest change of that of all bodies in a cycle's end, over what it was */
 } outcome;
 
 typedef struct watch {
@@ -292,7 +292,7 @@ static ff_status watch_row(void *self, const ff_row *row) {
     }
     if (!w->begun)
         w->total = total;
-    w->momentum = fmax(w->momentum, ff_vec3_norm(ff_vec3_sub(total, w->total)));
+    w->momentum = fmax(w->momentum, ff_vec3_norm(ff_vec3_sub(total, w->total)) / ff_vec3_norm(w->total));
     w->begun = true;
     return FF_OK;
 }
@@ -436,15 +436,18 @@ static tally run_family(const family *f, uint64_t seed, int contacts) {
         if (!judge(f, &d, o))
             continue;
         y.contacts++;
+        if (f->shape == PAIR && f->exact) /* of what both have; each push acts on both, to rounding */
+            assert_true(o->momentum < 1e-12);
         const double error = fmax(o->error, o->error_e);
         if (getenv("FF_ALL"))
             keep(&t, f->name, i);
         if (getenv("FF_ALL"))
             print_message(
                 "  %s %d: %.3f e %.3f sd %.3f %.3f in %d N %.0f wtau %.2f peak/noise %.1f end %.0f turn "
-                "%.3f sd %.3f\n",
+                "%.3f sd %.3f momentum %.2g\n",
                 f->name, i, 100 * o->error, 100 * o->error_e, 100 * o->sd_J, 100 * o->sd_e, o->inside,
-                d.samples, d.w * d.delay, d.peak / d.noise, o->end, 100 * o->error_h, 100 * o->sd_h);
+                d.samples, d.w * d.delay, d.peak / d.noise, o->end, 100 * o->error_h, 100 * o->sd_h,
+                o->momentum);
         if (getenv("FF_ALL"))
             for (int c = 0; c < 8; c++)
                 print_message("%s%.3f%s", c ? " " : "    causes ", 100 * o->cause[c], c == 7 ? "\n" : "");
@@ -510,15 +513,17 @@ static void test_classes(void **unused) {
     }
 }
 
-/* Draws in which each contact is alone in some rows: two walls, three walls, three feet, two feet. All
- * normals, points and surfaces are then determined (docs/methods/fused.md, 9), and the impulse errs only by
- * the replay's sub-steps, which take the contacts in turn: .3 % at twenty samples. */
+/* Draws in which each contact is alone in some rows, or nearly: two walls, three walls, three feet, two feet,
+ * and a corner whose fit by slopes alone ended in a wrong valley (4 %). All normals, points and surfaces are
+ * then determined (docs/methods/fused.md, 9), and the impulse errs only by the replay's sub-steps, which take
+ * the contacts in turn: .3 % at twenty samples. */
 static void test_contacts_that_are_seen_alone_are_found_together(void **unused) {
     (void)unused;
     static const struct {
         const char *class;
         uint64_t seed;
-    } draws[] = {{"corner", 71002}, {"corner", 71005}, {"corner", 71009}, {"feet", 95008}, {"feet", 95009}};
+    } draws[] = {{"corner", 71002}, {"corner", 71005}, {"corner", 71009},
+                 {"feet", 95008},   {"feet", 95009},   {"corner", 64006}};
     for (size_t i = 0; i < sizeof draws / sizeof *draws; i++)
         for (int f = 0; f < FAMILIES; f++)
             if (strcmp(families[f].name, draws[i].class) == 0) {

@@ -38,7 +38,7 @@ static void run_pair(pair *p) {
                                        .watch = p->facility_options.watch,
                                        .user = p->facility_options.user},
                   .options = {.wait = 30.0, .viewer = p->options.viewer},
-                  .sink = {p, count_row},
+                  .sink = {.self = p, .row = count_row},
                   .facility = &p->facility,
                   .rt = &p->rt};
     run_sides(&both);

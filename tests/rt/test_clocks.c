@@ -59,7 +59,7 @@ static pair *try(const char *faults, const char *more) {
                   .truth = &p->scenario,
                   .facility_options = {.lockstep = true, .watch = watch, .user = p},
                   .options = {.wait = 20.0},
-                  .sink = {p, keep},
+                  .sink = {.self = p, .row = keep},
                   .facility = &p->facility,
                   .rt = &p->rt};
     run_sides(&both);

@@ -523,7 +523,7 @@ static pair *play_held(const char *const *set, int sets, holding *h) {
         .truth = &p->truth,
         .facility_options = {.lockstep = true, .watch = watch_rest, .user = h},
         .options = {.wait = 30.0, .note = hear, .user = h, .viewer = {h, watch_hold, order_hold, take_hold}},
-        .sink = {p, count_row},
+        .sink = {.self = p, .row = count_row},
         .facility = &p->facility,
         .rt = &p->rt};
     run_sides(&both);

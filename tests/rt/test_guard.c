@@ -107,7 +107,7 @@ static pair *play(bool lockstep, double duration, const char *faults) {
                               .leave = leave,
                               .user = p,
                               .viewer = {p, watch_sample, next_order, take_answer}},
-                  .sink = {p, watch_row},
+                  .sink = {.self = p, .row = watch_row},
                   .facility = &p->facility,
                   .rt = &p->rt};
     atomic_store(&allocations, 0);

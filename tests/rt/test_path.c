@@ -125,7 +125,7 @@ static course *go(const char *text, const char *const *set, uint64_t halt, doubl
                       .truth = &c->truth,
                       .facility_options = {.lockstep = true, .watch = watch, .user = c},
                       .options = {.wait = 30.0},
-                      .sink = {c, keep},
+                      .sink = {.self = c, .row = keep},
                       .facility = &c->facility,
                       .rt = &c->rt};
     if (hold > 0.0)

@@ -8,7 +8,7 @@ S=$FF_SOURCE_DIR/scenarios/ros2-client.yaml
 R=$FF_SOURCE_DIR/tests/rt
 unset CYCLONEDDS_URI ROS_DOMAIN_ID
 domain=$((1 + RANDOM % 99))
-P=(--set satellites.client.robot.domain=$domain --set satellites.client.sensor.domain=$domain --set "satellites.client.robot.states=/s$$"
+P=(--set "satellites.client.robot.domain=$domain" --set "satellites.client.sensor.domain=$domain" --set "satellites.client.robot.states=/s$$"
   --set "satellites.client.robot.command=/c$$" --set "satellites.client.sensor.topic=/w$$")
 ports() { :; } # topics instead
 if [ ! -e "$FF_BUILD_DIR/modules/dds.so" ]; then # built without Cyclone DDS: said, and nothing runs

@@ -421,7 +421,7 @@ static void test_limits_bind_everything(void **state) {
          {"satellites.body.safety={velocity: 0.21, acceleration: 0.05, jerk: 0.2, angular_velocity: 0.25, "
           "angular_acceleration: 0.05}",
           "satellites.body.check={push: skip, weight: poses}", "facility.gravity=[0, 0, -9.81]",
-          "satellites.body.mockup={mass: 5, com: [0, 0, 0.1]}"},
+          "satellites.body.mockup={mass: 5, com: [0, 0, 0.1]}", "satellites.body.velocity=[0.02, 0.2, 0]"},
          0},
     };
     for (size_t n = 0; n < sizeof cases / sizeof *cases; n++)

@@ -1,4 +1,4 @@
-// node screenshots.mjs RUNS OUT FREEFLOAT SCENARIO: report.png, compare.png (dark), map.png of an analysis, and in contact
+// node screenshots.mjs RUNS OUT FREEFLOAT SCENARIO: report.png, compare.png (dark), capture.png in orbit and laboratory, map.png of an analysis, and in contact
 // live.png of a virtual run and live-rt.png of one on devices. Called by tools/screenshots.sh.
 import {spawn} from "node:child_process";
 import dgram from "node:dgram";
@@ -7,11 +7,12 @@ import {launch, watched} from "./browser.mjs";
 
 const [runs, out, freefloat, scenario] = process.argv.slice(2).map((p) => resolve(p));
 const {context, end} = await launch({viewport: {width: 1440, height: 1220}, deviceScaleFactor: 1});
-async function shoot(file, name, colorScheme, height) {
+async function shoot(file, name, colorScheme, height, time) {
   const page = await watched(context, {width: 1440, height, scheme: colorScheme});
   await page.goto(`file://${join(runs, file)}`);
   await page.waitForSelector("html[data-ready=true]");
   for (let i = 0; i < 200 && (await page.evaluate(() => window.freefloat.frames?.() ?? 1)) < 1; i++) await page.waitForTimeout(50);
+  if (time) await page.evaluate((t) => window.freefloat.seek(t), time);
   await page.waitForTimeout(500);
   await page.screenshot({path: join(out, name)});
   await page.close();
@@ -20,6 +21,7 @@ async function shoot(file, name, colorScheme, height) {
 const wanted = (name) => new RegExp(process.env.FF_ONLY ?? "").test(name); // FF_ONLY: some of them
 if (wanted("report")) await shoot("run/report.html", "report.png", "light", 1560);
 if (wanted("compare")) await shoot("compare/report.html", "compare.png", "dark", 1200);
+if (wanted("capture")) await shoot("capture/report.html", "capture.png", "light", 860, 33);
 if (wanted("map")) await shoot("margin/delay-margin.html", "map.png", "light", 1100);
 
 /** The live page of a program that has just been started. */

@@ -94,7 +94,7 @@ class Page {
   private readonly sign = h("span", {class: "sign", "aria-hidden": "true"}, "…");
   private readonly state = h("section", {class: "verdict live-state calm", "aria-label": "State"}, this.sign, h("div", {class: "what"}, h("div", {role: "status", "aria-live": "polite"}, this.word), this.reason, this.second, this.answer));
   private readonly clock = h("output", {class: "clock", "aria-live": "off"}, "–");
-  private readonly log = h("ol", {class: "events", role: "log", "aria-label": "Events", tabindex: 0});
+  private readonly log = h("ol", {class: "events", "aria-live": "polite", "aria-label": "Events", tabindex: 0});
   private readonly timing = h("dl", {class: "facts"});
   private readonly nearest = h("p", {class: "nearest"});
   private readonly ledger = h("div", {class: "ledger"});
@@ -348,7 +348,7 @@ class Page {
       i.style.width = `${(100 * ((c.end_s ?? hello.end_s ?? 0) - c.start_s)) / span}%`;
       return i;
     }));
-    return h("div", {class: "transport", role: "region", "aria-label": "Replay"}, this.playButton, this.clock, h("div", {class: "track"}, marks, this.slider), speed,
+    return h("div", {class: "transport", role: "region", "aria-label": "Playback"}, this.playButton, this.clock, h("div", {class: "track"}, marks, this.slider), speed,
       h("button", {type: "button", class: "quiet small", click: () => this.order("stop")}, "Close"));
   }
 
@@ -616,7 +616,7 @@ class Page {
     bar.mark.style.left = "66.667%";
     bar.box.style.setProperty("--peak", `${Math.min(99.5, (100 * bar.peak) / bar.limit / 1.5)}%`);
     bar.box.className = `bar ${share > 1 ? "bad" : share > 0.8 ? "near" : "good"}`;
-    bar.box.setAttribute("aria-valuenow", String(bar.now));
+    bar.box.setAttribute("aria-valuenow", (Number.isFinite(bar.now) ? bar.now : 0).toFixed(9));
     bar.value.textContent = `${number(relevant(bar.now, bar.limit))} of ${exact(Number(bar.limit.toPrecision(6)))}\u00a0${unitText(bar.unit)}`;
     bar.left.textContent = share > 1 ? `${quantity(bar.now - bar.limit, bar.unit)} too much` : `${quantity(bar.limit - bar.now, bar.unit)} left${bar.peak > bar.limit ? `; was ${number(bar.peak)}` : ""}`;
     bar.left.className = share > 1 ? "over" : "soft";

@@ -493,7 +493,7 @@ class Page {
     this.play(false);
     this.showMarks();
     return h(
-      "div", {class: "transport", role: "region", "aria-label": "Replay"},
+      "div", {class: "transport", role: "region", "aria-label": "Playback"},
       this.playButton, this.clock,
       h("div", {class: "track"}, this.marks, this.slider),
       speed,

@@ -154,7 +154,7 @@ ff_ati_page ff_ati_page_default(void) {
                          .buffer = 1};
 }
 
-static bool unit_factor(const char *unit, bool torque, double *factor) {
+bool ff_ati_unit(const char *unit, bool torque, double *factor) {
     static const struct {
         const char *name;
         bool torque;
@@ -198,7 +198,7 @@ ff_status ff_ati_page_scale(const ff_ati_page *page, ff_ati_scale *scale) {
     if (!(page->counts_per_force > 0.0) || !(page->counts_per_torque > 0.0) ||
         !isfinite(page->counts_per_force) || !isfinite(page->counts_per_torque))
         return FF_ERR_ARGUMENT;
-    if (!unit_factor(page->force_unit, false, &force) || !unit_factor(page->torque_unit, true, &torque))
+    if (!ff_ati_unit(page->force_unit, false, &force) || !ff_ati_unit(page->torque_unit, true, &torque))
         return FF_ERR_UNSUPPORTED;
     *scale = (ff_ati_scale){force / page->counts_per_force, torque / page->counts_per_torque};
     return FF_OK;
@@ -206,7 +206,7 @@ ff_status ff_ati_page_scale(const ff_ati_page *page, ff_ati_scale *scale) {
 
 double ff_ati_page_range(const ff_ati_page *page, bool torque) {
     double least = FF_INF, factor = 1.0;
-    unit_factor(torque ? page->torque_unit : page->force_unit, torque, &factor);
+    ff_ati_unit(torque ? page->torque_unit : page->force_unit, torque, &factor);
     for (int a = torque ? 3 : 0; page->has_range && a < (torque ? 6 : 3); a++)
         if (page->range[a] > 0.0)
             least = fmin(least, page->range[a] * factor);

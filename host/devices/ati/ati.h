@@ -100,6 +100,8 @@ ff_ati_page ff_ati_page_default(void); /* 1e6 counts per N and Nm, 1 kHz */
  * filled in); FF_ERR_SIZE: longer than FF_ATI_XML_MAX. */
 ff_status ff_ati_page_decode(const char *bytes, size_t size, ff_ati_page *page);
 ff_status ff_ati_page_encode(const ff_ati_page *page, char *buffer, size_t size, size_t *used);
+/* One of these units in N or N m; false: it is not known. */
+bool ff_ati_unit(const char *unit, bool torque, double *factor);
 /* To SI. Units: N kN lbf klbf kgf gf; Nm kNm Nmm lbf-in lbf-ft kgf-cm kgf-m, "-" optional.
  * FF_ERR_UNSUPPORTED, FF_ERR_ARGUMENT. */
 ff_status ff_ati_page_scale(const ff_ati_page *page, ff_ati_scale *scale);

@@ -40,6 +40,8 @@ static ff_status configure(void *self, const char *page, size_t size) {
 static void range(const void *self, ff_device_range *range) {
     const sensor *s = self;
     *range = (ff_device_range){.turn = FF_INF,
+                               .axis = FF_INF,
+                               .shift = FF_INF,
                                .force = ff_ati_page_range(&s->page, false),
                                .torque = ff_ati_page_range(&s->page, true)};
 }
@@ -92,7 +94,9 @@ static void count(const void *self, ff_device_counters *counters) {
 
 static const ff_setting setting[] = {
     FF_DEVICE_PORT("port", port, "49152", "UDP port of its records."),
-    FF_DEVICE_PORT("http_port", page_port, "49180", "TCP port of its configuration page; 80 on the device."),
+    FF_DEVICE_PORT(
+        "http_port", page_port, "0",
+        "TCP port of its configuration page; 0: 80, as on the device, of a virtual one (on loopback) 49180."),
 };
 
 const ff_device ff_device_ati = {.name = "ati-rdt",

@@ -15,51 +15,6 @@ void ff_obsw_wire_default(ff_obsw_wire *wire) {
     *wire = (ff_obsw_wire){.apid_sensors = FF_OBSW_APID_SENSORS, .apid_command = FF_OBSW_APID_COMMAND};
 }
 
-/* ----------------------------------------------------------------------- little-endian, one after another --
- */
-
-static uint8_t *put32(uint8_t *at, uint32_t x) {
-    for (int i = 0; i < 4; i++)
-        at[i] = (uint8_t)(x >> (8 * i));
-    return at + 4;
-}
-
-static uint8_t *put64(uint8_t *at, uint64_t x) {
-    return put32(put32(at, (uint32_t)x), (uint32_t)(x >> 32));
-}
-
-static uint8_t *put_doubles(uint8_t *at, const double *x, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        uint64_t bits;
-        memcpy(&bits, &x[i], sizeof bits);
-        at = put64(at, bits);
-    }
-    return at;
-}
-
-static const uint8_t *get32(const uint8_t *at, uint32_t *x) {
-    *x = 0;
-    for (int i = 0; i < 4; i++)
-        *x |= (uint32_t)at[i] << (8 * i);
-    return at + 4;
-}
-
-static const uint8_t *get64(const uint8_t *at, uint64_t *x) {
-    uint32_t low, high;
-    at = get32(get32(at, &low), &high);
-    *x = (uint64_t)high << 32 | low;
-    return at;
-}
-
-static const uint8_t *get_doubles(const uint8_t *at, double *x, size_t n) {
-    for (size_t i = 0; i < n; i++) {
-        uint64_t bits;
-        at = get64(at, &bits);
-        memcpy(&x[i], &bits, sizeof bits);
-    }
-    return at;
-}
-
 /* --------------------------------------------------------------------------------------------- packets -- */
 
 /* What the codecs of ccsds.h call a fault, as one of our reasons: they do not distinguish a checksum from a
@@ -131,7 +86,7 @@ static ff_obsw_refusal fits(const payload *p, size_t fixed, size_t each, uint32_
     uint32_t version;
     if (p->size < fixed)
         return FF_OBSW_SHORT;
-    get32(get32(p->at, &version), joints);
+    ff_bytes_get_le32(ff_bytes_get_le32(p->at, &version), joints);
     if (version != FF_OBSW_VERSION || *joints > FF_OBSW_JOINTS)
         return FF_OBSW_VERSIONS;
     const size_t need = fixed + each * *joints;
@@ -140,17 +95,17 @@ static ff_obsw_refusal fits(const payload *p, size_t fixed, size_t each, uint32_
 
 /* The walk through the sensors' payload, once for each direction. */
 static void put_sensors(const ff_obsw_frame *f, const ff_obsw_in *in, uint8_t *at) {
-    at = put32(put32(at, FF_OBSW_VERSION), f->joints);
-    at = put32(put32(at, f->session), f->lockstep ? 1 : 0);
-    at = put64(at, f->sequence);
-    at = put_doubles(put_doubles(at, &f->t, 1), &f->cycle, 1);
-    at = put_doubles(put_doubles(at, &in->camera_t, 1), in->client_position, 3);
-    at = put_doubles(put_doubles(at, in->client_attitude, 4), in->client_velocity, 3);
-    at = put_doubles(at, in->client_angular_velocity, 3);
-    at = put_doubles(put_doubles(at, &in->star_tracker_t, 1), in->attitude, 4);
-    at = put_doubles(put_doubles(at, &in->gyro_t, 1), in->angular_velocity, 3);
-    at = put_doubles(at, &in->encoder_t, 1);
-    put_doubles(put_doubles(at, in->q, f->joints), in->qd, f->joints);
+    at = ff_bytes_put_le32(ff_bytes_put_le32(at, FF_OBSW_VERSION), f->joints);
+    at = ff_bytes_put_le32(ff_bytes_put_le32(at, f->session), f->lockstep ? 1 : 0);
+    at = ff_bytes_put_le64(at, f->sequence);
+    at = ff_bytes_put_doubles(ff_bytes_put_doubles(at, &f->t, 1), &f->cycle, 1);
+    at = ff_bytes_put_doubles(ff_bytes_put_doubles(at, &in->camera_t, 1), in->client_position, 3);
+    at = ff_bytes_put_doubles(ff_bytes_put_doubles(at, in->client_attitude, 4), in->client_velocity, 3);
+    at = ff_bytes_put_doubles(at, in->client_angular_velocity, 3);
+    at = ff_bytes_put_doubles(ff_bytes_put_doubles(at, &in->star_tracker_t, 1), in->attitude, 4);
+    at = ff_bytes_put_doubles(ff_bytes_put_doubles(at, &in->gyro_t, 1), in->angular_velocity, 3);
+    at = ff_bytes_put_doubles(at, &in->encoder_t, 1);
+    ff_bytes_put_doubles(ff_bytes_put_doubles(at, in->q, f->joints), in->qd, f->joints);
 }
 
 ff_status ff_obsw_sensors_encode(const ff_obsw_wire *wire, const ff_obsw_frame *f, const ff_obsw_in *in,
@@ -196,16 +151,16 @@ ff_obsw_refusal ff_obsw_sensors_decode(const ff_obsw_wire *wire, const uint8_t *
         refusal = fits(&p, FF_OBSW_SENSORS_SIZE, 16, &f.joints);
     if (refusal != FF_OBSW_TAKEN)
         return refusal;
-    const uint8_t *at = get32(get32(p.at + 8, &f.session), &flags);
-    at = get64(at, &f.sequence);
-    at = get_doubles(get_doubles(at, &f.t, 1), &f.cycle, 1);
-    at = get_doubles(get_doubles(at, &x.camera_t, 1), x.client_position, 3);
-    at = get_doubles(get_doubles(at, x.client_attitude, 4), x.client_velocity, 3);
-    at = get_doubles(at, x.client_angular_velocity, 3);
-    at = get_doubles(get_doubles(at, &x.star_tracker_t, 1), x.attitude, 4);
-    at = get_doubles(get_doubles(at, &x.gyro_t, 1), x.angular_velocity, 3);
-    at = get_doubles(at, &x.encoder_t, 1);
-    get_doubles(get_doubles(at, x.q, f.joints), x.qd, f.joints);
+    const uint8_t *at = ff_bytes_get_le32(ff_bytes_get_le32(p.at + 8, &f.session), &flags);
+    at = ff_bytes_get_le64(at, &f.sequence);
+    at = ff_bytes_get_doubles(ff_bytes_get_doubles(at, &f.t, 1), &f.cycle, 1);
+    at = ff_bytes_get_doubles(ff_bytes_get_doubles(at, &x.camera_t, 1), x.client_position, 3);
+    at = ff_bytes_get_doubles(ff_bytes_get_doubles(at, x.client_attitude, 4), x.client_velocity, 3);
+    at = ff_bytes_get_doubles(at, x.client_angular_velocity, 3);
+    at = ff_bytes_get_doubles(ff_bytes_get_doubles(at, &x.star_tracker_t, 1), x.attitude, 4);
+    at = ff_bytes_get_doubles(ff_bytes_get_doubles(at, &x.gyro_t, 1), x.angular_velocity, 3);
+    at = ff_bytes_get_doubles(at, &x.encoder_t, 1);
+    ff_bytes_get_doubles(ff_bytes_get_doubles(at, x.q, f.joints), x.qd, f.joints);
     f.lockstep = flags & 1;
     f.count = p.count;
     x.sequence = f.sequence;
@@ -221,11 +176,12 @@ ff_status ff_obsw_command_encode(const ff_obsw_wire *wire, const ff_obsw_frame *
     *used = 0;
     if (f->joints > FF_OBSW_JOINTS)
         return FF_ERR_ARGUMENT;
-    uint8_t *at = put32(put32(bytes, FF_OBSW_VERSION), f->joints);
-    at = put64(put32(put32(at, f->session), out->phase), f->sequence);
-    at = put_doubles(put_doubles(put_doubles(at, &f->t, 1), out->force, 3), out->torque, 3);
-    at = put_doubles(put_doubles(at, &out->storage, 1), &out->dissipation, 1);
-    at = put_doubles(at, out->joint_torque, f->joints);
+    uint8_t *at = ff_bytes_put_le32(ff_bytes_put_le32(bytes, FF_OBSW_VERSION), f->joints);
+    at = ff_bytes_put_le64(ff_bytes_put_le32(ff_bytes_put_le32(at, f->session), out->phase), f->sequence);
+    at = ff_bytes_put_doubles(ff_bytes_put_doubles(ff_bytes_put_doubles(at, &f->t, 1), out->force, 3),
+                              out->torque, 3);
+    at = ff_bytes_put_doubles(ff_bytes_put_doubles(at, &out->storage, 1), &out->dissipation, 1);
+    at = ff_bytes_put_doubles(at, out->joint_torque, f->joints);
     const size_t length = (size_t)(at - bytes);
     if (wire->pus) {
         const ff_ccsds_pus_command c = {.apid = wire->apid_command,
@@ -256,11 +212,12 @@ ff_obsw_refusal ff_obsw_command_decode(const ff_obsw_wire *wire, uint32_t joints
         return refusal;
     if (f.joints != joints)
         return FF_OBSW_VERSIONS;
-    const uint8_t *at = get32(get32(p.at + 8, &f.session), &x.phase);
-    at = get64(at, &f.sequence);
-    at = get_doubles(get_doubles(get_doubles(at, &f.t, 1), x.force, 3), x.torque, 3);
-    at = get_doubles(get_doubles(at, &x.storage, 1), &x.dissipation, 1);
-    get_doubles(at, x.joint_torque, f.joints);
+    const uint8_t *at = ff_bytes_get_le32(ff_bytes_get_le32(p.at + 8, &f.session), &x.phase);
+    at = ff_bytes_get_le64(at, &f.sequence);
+    at = ff_bytes_get_doubles(ff_bytes_get_doubles(ff_bytes_get_doubles(at, &f.t, 1), x.force, 3), x.torque,
+                              3);
+    at = ff_bytes_get_doubles(ff_bytes_get_doubles(at, &x.storage, 1), &x.dissipation, 1);
+    ff_bytes_get_doubles(at, x.joint_torque, f.joints);
     f.count = p.count;
     if (!ff_obsw_out_finite(&x, joints))
         return FF_OBSW_NOT_FINITE;

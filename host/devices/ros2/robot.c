@@ -30,7 +30,8 @@ static void open(void *self, const ff_device_settings *settings) {
 
 static void range(const void *self, ff_device_range *range) {
     (void)self;
-    *range = (ff_device_range){.turn = FF_INF, .force = FF_INF, .torque = FF_INF};
+    *range =
+        (ff_device_range){.turn = FF_INF, .axis = FF_INF, .shift = FF_INF, .force = FF_INF, .torque = FF_INF};
 }
 
 static void topics(const void *self, ff_device_topics *topics) {
@@ -172,6 +173,7 @@ static ff_status sample(void *self, double now, const void *bytes, size_t size, 
                                       .stood = unanswered,
                                       .late = lost + unanswered,
                                       .restarted = r->restarted,
+                                      .anchored = true, /* joints, not corrections */
                                       .arrives = m->mark == FF_ROS2_MARK_LOCKSTEP && r->settings.facility
                                                      ? 1e-9 * (double)m->stamp
                                                      : FF_NAN};

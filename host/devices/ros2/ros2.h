@@ -78,7 +78,7 @@ extern const char *const ff_ros2_drivers[];
 /* [s] by which a stamp is ahead of the message's arrival here; 0 of simulated time (before 2001). */
 static inline double ff_ros2_ahead(const ff_ros2_message *m) {
     return m->stamp < UINT64_C(1000000000000000000) ? 0.0
-                                                    : 1e-9 * (double)((int64_t)m->stamp - m->head.arrived);
+                                                    : 1e-9 * ((double)m->stamp - (double)m->head.arrived);
 }
 
 /* The period of a driver's messages, from the first ones. */

@@ -9,6 +9,8 @@ ff_rsi_client_config ff_rsi_client_config_default(void) {
                                   .channel = FF_RSI_BY_AXES,
                                   .decimals = 6,
                                   .max_rotation = 5.0 * DEG,
+                                  .most_axis = FF_INF,
+                                  .most_shift = FF_INF,
                                   .clip_translation = 1e-3,
                                   .clip_rotation = 0.1 * DEG,
                                   .clip_window = 50,
@@ -25,6 +27,8 @@ ff_status ff_rsi_client_config_validate(const ff_rsi_client_config *config) {
     if (config->decimals < 0 || config->decimals > FF_TEXT_DECIMALS_MAX)
         return FF_ERR_ARGUMENT;
     if (!(config->max_rotation > 0.0) || !(config->max_rotation <= FF_PI))
+        return FF_ERR_ARGUMENT;
+    if (!(config->most_axis > 0.0) || !(config->most_shift > 0.0))
         return FF_ERR_ARGUMENT;
     if (!(config->clip_translation > 0.0) || !(config->clip_rotation > 0.0) || config->clip_cycles == 0)
         return FF_ERR_ARGUMENT;
@@ -213,6 +217,9 @@ ff_status ff_rsi_client_receive(const ff_rsi_client_config *config, ff_rsi_clien
 /* Totals [mm deg] since the first telegram that the command asks for. */
 static ff_status command_totals(const ff_rsi_client_config *config, const ff_rsi_client_state *state,
                                 const ff_rsi_command *command, double total[18]) {
+    const bool told = state->first.fields & FF_RSI_LIM; /* by the controller itself */
+    const double axis = fmin(config->most_axis, told ? state->first.limit[0] * DEG : FF_INF),
+                 shift = fmin(config->most_shift, told ? 1e-3 * state->first.limit[1] : FF_INF);
     if (config->channel == FF_RSI_BY_CARTESIAN) {
         if (!ff_pose_finite(command->pose))
             return FF_ERR_NOT_FINITE;
@@ -220,14 +227,19 @@ static ff_status command_totals(const ff_rsi_client_config *config, const ff_rsi
         const ff_pose first = ff_rsi_to_pose(state->first.rist);
         const ff_pose d = {ff_quat_mul(command->pose.q, ff_quat_conj(first.q)),
                            ff_vec3_sub(command->pose.p, first.p)};
-        if (ff_quat_angle(d.q, ff_quat_identity()) > config->max_rotation)
+        if (ff_quat_angle(d.q, ff_quat_identity()) > fmin(config->max_rotation, axis))
             return FF_ERR_LIMIT;
+        for (int i = 0; i < 3; i++) /* each for itself, as POSCORR clips */
+            if (fabs(d.p.a[i]) > shift)
+                return FF_ERR_LIMIT;
         ff_rsi_from_pose(d, total + FF_RSI_TAG_CARTESIAN);
     } else {
         for (int i = 0; i < 6; i++) {
             if (!isfinite(command->axes[i]))
                 return FF_ERR_NOT_FINITE;
             total[FF_RSI_TAG_AXES + i] = command->axes[i] / DEG - state->first.aipos[i];
+            if (fabs(total[FF_RSI_TAG_AXES + i]) * DEG > axis)
+                return FF_ERR_LIMIT;
         }
     }
     if (config->use_external)
@@ -237,6 +249,8 @@ static ff_status command_totals(const ff_rsi_client_config *config, const ff_rsi
             const double x =
                 config->external_linear[i] ? command->external[i] * 1000.0 : command->external[i] / DEG;
             total[FF_RSI_TAG_EXTERNAL + i] = x - state->first.eipos[i];
+            if (config->external_linear[i] && fabs(total[FF_RSI_TAG_EXTERNAL + i]) > 1e3 * shift)
+                return FF_ERR_LIMIT;
         }
     for (int i = 0; i < 18; i++)
         if (fabs(total[i]) > FF_TEXT_VALUE_MAX)

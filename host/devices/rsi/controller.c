@@ -32,7 +32,7 @@ ff_status ff_rsi_controller_config_validate(const ff_rsi_controller_config *conf
     bool good = ff_rsi_names_validate(&config->names) == FF_OK;
     good = good && (config->mode == FF_RSI_ABSOLUTE || config->mode == FF_RSI_RELATIVE);
     good = good && config->decimals >= 0 && config->decimals <= FF_TEXT_DECIMALS_MAX && config->ipoc_step > 0;
-    good = good && (config->fields & (FF_RSI_RIST | FF_RSI_AIPOS)) && config->fields < 2 * FF_RSI_KRC;
+    good = good && (config->fields & (FF_RSI_RIST | FF_RSI_AIPOS)) && config->fields < 2 * FF_RSI_LIM;
     for (int i = 0; i < 3; i++)
         good = good && config->poscorr_lower_mm[i] <= 0.0 && config->poscorr_upper_mm[i] >= 0.0;
     for (int i = 0; i < 12; i++)

@@ -1,15 +1,52 @@
 /* KUKA RobotSensorInterface as a device: the client of rsi.h behind the table of device.h. */
-#include "devices/device.h"
 #include "devices/rsi/internal.h"
+#include "devices/rsi/settings.h"
+
+#include <string.h>
 
 typedef struct robot {
     ff_rsi_client_config config;
     ff_rsi_client_state client;
 } robot;
 
+static bool put_name(char name[FF_RSI_NAME_SIZE], const char *given) {
+    const size_t size = strlen(given);
+    if (size >= FF_RSI_NAME_SIZE)
+        return false;
+    if (size)
+        memcpy(name, given, size + 1);
+    return true;
+}
+
+ff_status ff_rsi_names_of(const ff_device_settings *settings, ff_rsi_names *names) {
+    *names = ff_rsi_names_default();
+    const bool fits = put_name(names->type, settings->sentype) && put_name(names->axes, settings->axes_tag) &&
+                      put_name(names->cartesian, settings->cartesian_tag) &&
+                      put_name(names->external, settings->external_tag) &&
+                      put_name(names->stop, settings->stop_tag);
+    return fits ? ff_rsi_names_validate(names) : FF_ERR_ARGUMENT;
+}
+
+static double known(double limit) {
+    return limit > 0.0 ? limit : FF_INF;
+}
+
+static const char *refuse(const ff_device_settings *settings) {
+    ff_rsi_names names;
+    if (ff_rsi_names_of(settings, &names) != FF_OK)
+        return "sentype and the tags are names of XML elements, allowed: 1 to 23 letters, digits, _ and -, a "
+               "letter or _ first, the tags apart from each other and from IPOC, EStr, Life";
+    if (settings->rail && settings->no_eipos)
+        return "a rail is followed by EIPos, allowed: eipos: on";
+    return NULL;
+}
+
 static void open(void *self, const ff_device_settings *settings) {
     robot *r = self;
     r->config = ff_rsi_client_config_default();
+    ff_rsi_names_of(settings, &r->config.names);
+    r->config.most_axis = DEG * known(settings->clip_deg);
+    r->config.most_shift = 1e-3 * known(settings->clip_mm);
     r->config.channel = settings->cartesian ? FF_RSI_BY_CARTESIAN : FF_RSI_BY_AXES;
     r->config.mode = settings->increments ? FF_RSI_RELATIVE : FF_RSI_ABSOLUTE;
     r->config.decimals = 9;
@@ -22,7 +59,11 @@ static void open(void *self, const ff_device_settings *settings) {
 
 static void range(const void *self, ff_device_range *range) {
     const robot *r = self;
-    *range = (ff_device_range){.turn = r->config.max_rotation, .force = FF_INF, .torque = FF_INF};
+    *range = (ff_device_range){.turn = fmin(r->config.max_rotation, r->config.most_axis),
+                               .axis = r->config.most_axis,
+                               .shift = r->config.most_shift,
+                               .force = FF_INF,
+                               .torque = FF_INF};
 }
 
 static void report(const robot *r, const ff_rsi_rob *rob, uint64_t lost, ff_robot_report *report) {
@@ -41,6 +82,9 @@ static void report(const robot *r, const ff_rsi_rob *rob, uint64_t lost, ff_robo
         .clipped_by = client->info.clipped_by,
         .clipped_limit = client->info.clipped_tag < 3 ? 1e3 * r->config.clip_translation
                                                       : r->config.clip_rotation * 180.0 / FF_PI};
+    const bool told = rob->fields & FF_RSI_LIM;
+    report->clip_deg = told ? rob->limit[0] : 0.0;
+    report->clip_mm = told ? rob->limit[1] : 0.0;
     report->signals = rob->signals;
     for (int n = 0; n < FF_RSI_SIGNALS; n++)
         report->signal[n] = (unsigned)fmin((double)rob->signal[n], 1e9);
@@ -116,7 +160,14 @@ static void count(const void *self, ff_device_counters *counters) {
 
 static const char *const channel_words[] = {"axes", "cartesian", NULL};
 static const char *const correction_words[] = {"absolute", "relative", NULL};
+static const char *const clip_words[] = {"usual", NULL};
+static const char *const eipos_words[] = {"on", "off", NULL};
 static const char *const heartbeat_words[] = {"off", "on", NULL};
+#define SWITCH(key, field, usual, words, sentence)                                \
+    {                                                                             \
+        .name = (key), .type = FF_SETTING_BOOLEAN, .unit = "", .choice = (words), \
+        .offset = FF_DEVICE_SETTING(field), .absent = (usual), .help = (sentence) \
+    }
 static const ff_setting setting[] = {
     FF_DEVICE_PORT("port", port, "59152", "UDP port of the same."),
     {.name = "arm",
@@ -148,6 +199,38 @@ static const ff_setting setting[] = {
      .choice = heartbeat_words,
      .help = "Each answer carries a counter and the run's state for a watchdog on the controller "
              "(docs/safety.md)."},
+    FF_DEVICE_TEXT("sentype", sentype, "ImFree", "SENTYPE of the controller's file: Type of each answer."),
+    FF_DEVICE_TEXT("axes_tag", axes_tag, "AK", "Element of the answers with corrections of axes."),
+    FF_DEVICE_TEXT("cartesian_tag", cartesian_tag, "RKorr", "The same, of Cartesian corrections."),
+    FF_DEVICE_TEXT("external_tag", external_tag, "EK", "The same, of the external axis."),
+    FF_DEVICE_TEXT("stop_tag", stop_tag, "Stop", "The same, that ends the motion."),
+    SWITCH("rsol", no_rsol, "on", eipos_words,
+           "Whether the telegrams carry RSol, the pose without the corrections: of the files and the virtual "
+           "controller. A program that began again is seen by it (docs/safety.md)."),
+    SWITCH("aspos", no_aspos, "on", eipos_words, "The same of ASPos, the axes without the corrections."),
+    SWITCH("eipos", no_eipos, "on", eipos_words, "The same of EIPos, the external axes: a rail needs it."),
+    {.name = "clip_deg",
+     .type = FF_SETTING_REAL,
+     .unit = "deg",
+     .offset = FF_DEVICE_SETTING(clip_deg),
+     .absent = "usual",
+     .choice = clip_words,
+     .low = 0,
+     .high = 180,
+     .above_low = true,
+     .help = "AXISCORR's limit of each axis, or POSCORR's of the rotation: it goes into the controller's "
+             "files, the virtual controller keeps it, and a run ends before it. `usual`: 5 in the files, "
+             "KUKA's own; the virtual controller has none."},
+    {.name = "clip_mm",
+     .type = FF_SETTING_REAL,
+     .unit = "mm",
+     .offset = FF_DEVICE_SETTING(clip_mm),
+     .absent = "usual",
+     .choice = clip_words,
+     .low = 0,
+     .high = 10000,
+     .above_low = true,
+     .help = "POSCORR's limit of x, y and z, or AXISCORREXT's of a rail."},
 };
 
 const ff_device ff_device_rsi = {.name = "kuka-rsi",
@@ -158,6 +241,7 @@ const ff_device ff_device_rsi = {.name = "kuka-rsi",
                                  .settings = sizeof setting / sizeof *setting,
                                  .port = FF_RSI_PORT,
                                  .bytes = sizeof(robot),
+                                 .refuse = refuse,
                                  .open = open,
                                  .range = range,
                                  .sample = sample,

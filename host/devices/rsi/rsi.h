@@ -16,6 +16,8 @@
 #define FF_RSI_NAME_SIZE 24   /* [bytes] element names and the Sen type, with NUL */
 #define FF_RSI_TEXT_SIZE 96   /* [bytes] message to the pendant, with NUL */
 #define FF_RSI_WINDOW_MAX 256 /* [cycles] */
+#define FF_RSI_MONITOR \
+    1.2 /* a monitor aborts at so many times what its correction is clipped at: KUKA's own */
 
 typedef enum ff_rsi_mode {
     FF_RSI_ABSOLUTE, /* a correction is the total offset from the pose at RSI_ON */
@@ -37,6 +39,7 @@ enum { /* which elements a Rob telegram has */
        FF_RSI_DELAY = 32,
        FF_RSI_ARRIVAL = 64, /* of the virtual controller only */
        FF_RSI_KRC = 128,    /* what the controller says of itself */
+       FF_RSI_LIM = 256,    /* the limits of its corrections, as its program read them */
 };
 
 enum { FF_RSI_SIGNALS = 5 }; /* Mode Drives EStop Ovr Pro */
@@ -52,6 +55,7 @@ typedef struct ff_rsi_rob {
     double eipos[6];  /* [deg or mm] external axes; those not sent are 0 */
     unsigned signals; /* of Krc, a bit each: Mode Drives EStop Ovr Pro */
     uint64_t signal[FF_RSI_SIGNALS];
+    double limit[2];     /* [deg mm] of Lim: R and T */
     uint64_t delay;      /* late answers so far */
     uint64_t ipoc;       /* cycle stamp */
     uint64_t arrival_ns; /* lock step only: the virtual time at which this telegram arrives; in wall-clock
@@ -66,8 +70,8 @@ typedef struct ff_rsi_rob {
  * Rob telegram, a malformed number, a missing value or IPOC, an element twice. FF_ERR_NOT_FINITE: a number
  * overflows. FF_ERR_SIZE: longer than FF_RSI_READ_MAX. */
 ff_status ff_rsi_rob_decode(const char *bytes, size_t size, ff_rsi_rob *rob);
-/* Elements in the order RIst RSol AIPos ASPos EIPos Delay Krc Arrival IPOC, no blank before "/>": KUKA's own
- * client parses by position. *used excludes the NUL. FF_ERR_SIZE, FF_ERR_NOT_FINITE, FF_ERR_ARGUMENT
+/* Elements in the order RIst RSol AIPos ASPos EIPos Delay Krc Lim Arrival IPOC, no blank before "/>": KUKA's
+ * own client parses by position. *used excludes the NUL. FF_ERR_SIZE, FF_ERR_NOT_FINITE, FF_ERR_ARGUMENT
  * (decimals, magnitude). */
 ff_status ff_rsi_rob_encode(const ff_rsi_rob *rob, int decimals, char *buffer, size_t size, size_t *used);
 
@@ -95,6 +99,8 @@ typedef struct ff_rsi_names {
 } ff_rsi_names;
 
 ff_rsi_names ff_rsi_names_default(void);
+/* Type of a Sen telegram into `type`, "" where there is none: for whoever refused it. */
+void ff_rsi_sen_type(const char *bytes, size_t size, char type[FF_RSI_NAME_SIZE]);
 /* FF_ERR_ARGUMENT: a name is empty, not an XML name, used twice, or IPOC, EStr or Life. */
 ff_status ff_rsi_names_validate(const ff_rsi_names *names);
 
@@ -132,10 +138,11 @@ typedef struct ff_rsi_client_config {
     uint64_t ipoc_step;      /* expected difference of IPOC; 0: taken from the first two telegrams */
     double max_rotation;     /* [rad] Cartesian corrections that turn further are refused: 5 deg until seen on
                                 hardware */
-    double clip_translation; /* [m] detector: robot further than this from all recent commands ... */
-    double clip_rotation;    /* [rad] ... or turned by more, or an axis off by more */
-    unsigned clip_window;    /* [cycles] how far back a command is recent: longer than the robot's delay */
-    unsigned clip_cycles;    /* detector trips after so many cycles in a row */
+    double most_axis, most_shift; /* [rad], [m] corrections beyond are refused, too; FF_INF: none is */
+    double clip_translation;      /* [m] detector: robot further than this from all recent commands ... */
+    double clip_rotation;         /* [rad] ... or turned by more, or an axis off by more */
+    unsigned clip_window; /* [cycles] how far back a command is recent: longer than the robot's delay */
+    unsigned clip_cycles; /* detector trips after so many cycles in a row */
 } ff_rsi_client_config;
 
 /* Axes, absolute, 6 decimals, 5 deg, 1 mm, 0.1 deg, 50 cycles back, 10 in a row. */

@@ -99,6 +99,8 @@ static ff_status read_signals(ff_span attributes, ff_rsi_rob *rob) {
     }
 }
 
+static const char *const limit_names[6] = {"R", "T", "", "", "", ""};
+
 ff_status ff_rsi_rob_decode(const char *bytes, size_t size, ff_rsi_rob *rob) {
     if (size > FF_RSI_READ_MAX)
         return FF_ERR_SIZE;
@@ -138,6 +140,16 @@ ff_status ff_rsi_rob_decode(const char *bytes, size_t size, ff_rsi_rob *rob) {
         } else if (ff_span_equal(token.name, "Krc")) {
             status = got.fields & FF_RSI_KRC ? FF_ERR_FORMAT : read_signals(token.attributes, &got);
             got.fields |= FF_RSI_KRC;
+        } else if (ff_span_equal(token.name, "Lim")) {
+            unsigned present = 0;
+            double limit[6] = {0};
+            status = got.fields & FF_RSI_LIM ? FF_ERR_FORMAT
+                                             : read_values(token.attributes, limit_names, limit, &present);
+            if (status == FF_OK && (present != 3 || !(limit[0] > 0.0) || !(limit[1] > 0.0)))
+                status = FF_ERR_FORMAT;
+            got.limit[0] = limit[0];
+            got.limit[1] = limit[1];
+            got.fields |= FF_RSI_LIM;
         } else if (ff_span_equal(token.name, "Arrival")) {
             status = got.fields & FF_RSI_ARRIVAL ? FF_ERR_FORMAT
                                                  : read_count(token.attributes, "NS", &got.arrival_ns);
@@ -202,6 +214,23 @@ ff_status ff_rsi_names_validate(const ff_rsi_names *names) {
                 return FF_ERR_ARGUMENT;
     }
     return FF_OK;
+}
+
+void ff_rsi_sen_type(const char *bytes, size_t size, char type[FF_RSI_NAME_SIZE]) {
+    ff_xml_reader reader;
+    ff_xml_token token;
+    bool found = true;
+    type[0] = 0;
+    ff_xml_begin(&reader, bytes, size < FF_RSI_READ_MAX ? size : FF_RSI_READ_MAX);
+    if (open_root(&reader, "Sen", &token) != FF_OK)
+        return;
+    for (ff_span attributes = token.attributes, name, value;
+         found && ff_xml_attribute(&attributes, &name, &value, &found) == FF_OK;)
+        if (found && ff_span_equal(name, "Type") && value.size < FF_RSI_NAME_SIZE) {
+            memcpy(type, value.at, value.size);
+            type[value.size] = 0;
+            return;
+        }
 }
 
 ff_status ff_rsi_sen_decode(const ff_rsi_names *names, const char *bytes, size_t size, ff_rsi_sen *sen) {
@@ -348,6 +377,10 @@ ff_status ff_rsi_rob_encode(const ff_rsi_rob *rob, int decimals, char *buffer, s
             if (rob->signals & 1u << n)
                 put_count(&out, signal_names[n], rob->signal[n]);
         ff_text_put(&out, "/>");
+    }
+    if (rob->fields & FF_RSI_LIM) {
+        const double limit[6] = {rob->limit[0], rob->limit[1]};
+        put_values(&out, "Lim", limit_names, limit, 3, decimals);
     }
     if (rob->fields & FF_RSI_ARRIVAL) {
         ff_text_put(&out, "<Arrival NS=\"");

@@ -25,7 +25,8 @@ static void open(void *self, const ff_device_settings *settings) {
 
 static void range(const void *self, ff_device_range *range) {
     (void)self; /* not said over RTDE: sensor.range in the scenario */
-    *range = (ff_device_range){.turn = FF_INF, .force = FF_INF, .torque = FF_INF};
+    *range =
+        (ff_device_range){.turn = FF_INF, .axis = FF_INF, .shift = FF_INF, .force = FF_INF, .torque = FF_INF};
 }
 
 static size_t frame(const void *bytes, size_t size) {

@@ -84,7 +84,8 @@ static double turned_by(const fused_config *config, const fused_contact *c, doub
                         double rows) {
     const double *S = c->sum.n, seen = S[0] + S[3] + S[5] - 3.0 * noise * noise * c->sum.rows;
     const double half = 0.5 * square(peak) * rows; /* of a half sine */
-    const double squares = c->settled && seen > 0.0 ? seen : half;
+    /* the sums of one that was found together with others are of the rows in which it seemed alone */
+    const double squares = c->settled && !c->joined && seen > 0.0 ? seen : half;
     const double sharp = config->torque_noise > 0.0 && c->mu == 0.0
                              ? square(noise / config->torque_noise) *
                                    (ff_vec3_dot(c->r, c->r) - square(ff_vec3_dot(c->r, c->n)))

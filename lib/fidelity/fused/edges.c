@@ -88,11 +88,53 @@ bool ff__fused_add_edge(fused_state *state, fused_joint *z) {
     return true;
 }
 
+enum { PROBES = 5, PROBE_PASSES = 2 };
+static const double outwards[PROBES] = {0.15, 0.3, 0.5, 0.7, 0.9};
+
+void ff__fused_next_start(fused_joint *z) {
+    z->stage = ++z->start < JOINT_STARTS ? START : WRITE;
+    if (z->stage == WRITE)
+        return;
+    z->probing = true;
+    z->probe = 0;
+    z->J_probe = FF_INF;
+    for (int j = 0; j < FUSED_JOINT; j++)
+        for (int o = 0; o < FUSED_JOINT; o++)
+            z->out[j][o] = z->start ? 0.4 / (z->count - 1) : 0.0;
+    z->far = z->out[0][0];
+}
+
+/* The edge that probe i moves, and away from which; the last one picked was seen least alone. */
+static double *probed(fused_joint *z, int i) {
+    const int others = z->count - 1, at = (i - 1) / PROBES % (z->count * others),
+              j = z->count - 1 - at / others, o = at % others;
+    return &z->out[j][o + (o >= j)];
+}
+
+void ff__fused_judge_probe(fused_joint *z, double J) {
+    const int all = PROBES * PROBE_PASSES * z->count * (z->count - 1);
+    if (z->probe > 0) {
+        double *at = probed(z, z->probe);
+        if (J < z->J_probe)
+            z->far = *at;
+        *at = (z->probe % PROBES == 0) ? z->far : *at;
+    }
+    z->J_probe = fmin(J, z->J_probe);
+    if (z->J_probe < square(0.02 * z->peak / z->unit) * joint_rows(z) || z->probe == all) {
+        if (z->probe > 0)
+            *probed(z, z->probe) = z->far;
+        z->probing = false;
+        return;
+    }
+    double *next = probed(z, ++z->probe);
+    if (z->probe % PROBES == 1)
+        z->far = *next;
+    *next = outwards[(z->probe - 1) % PROBES];
+}
+
 /* Where the fit begins. An edge that was seen only with others beside it lies within the cone: it is moved
  * outwards, away from the others' picks. */
 bool ff__fused_place_points(fused_state *state, fused_joint *z) {
-    static const double outwards[JOINT_STARTS][2] = {
-        {0, 0}, {0, 0.3}, {0.3, 0}, {0, 0.7}, {0.2, 0.2}, {0.7, 0}, {0.5, 0.5}}; /* the first, later ones */
     double w[FUSED_JOINT][6], size[FUSED_JOINT];
     for (int j = 0; j < z->count; j++) {
         const joint_row row = joint_row_of(state, z, z->picked[j]);
@@ -101,12 +143,11 @@ bool ff__fused_place_points(fused_state *state, fused_joint *z) {
     }
     for (int j = 0; j < z->count; j++) {
         const joint_row row = joint_row_of(state, z, z->picked[j]);
-        const double part = outwards[z->start][j > 0] / (z->count - 1);
         double x[6];
         for (int i = 0; i < 6; i++) {
             x[i] = w[j][i] / size[j];
             for (int o = 0; o < z->count; o++)
-                x[i] -= o == j ? 0.0 : part * w[o][i] / size[o];
+                x[i] -= o == j ? 0.0 : z->out[j][o] * w[o][i] / size[o];
         }
         const ff_vec3 F = ff_vec3_make(x[0], x[1], x[2]),
                       M = ff_vec3_scale(z->arm, ff_vec3_make(x[3], x[4], x[5]));
@@ -126,42 +167,40 @@ bool ff__fused_place_points(fused_state *state, fused_joint *z) {
     return true;
 }
 
-/* What the surfaces of the others leave of a wrench for contact j. */
-static double left_for(const fused_joint *z, const fused_point *q, const joint_act *act, int j,
-                       const joint_row *row) {
-    const double wf = 1.0 / (z->unit * z->unit), wt = 1.0 / (z->unit_t * z->unit_t);
-    ff_vec3 F = row->F, M = row->M;
-    for (int m = 0; m < z->count; m++) {
-        if (m == j)
-            continue;
-        F = ff_vec3_axpy(-act[m].f, q[m].n, F);
-        M = ff_vec3_axpy(-act[m].f, act[m].arm, M);
+/* Contact j's force is by_F.F + by_M.M: exact where one point bears all, as normals do not turn, and for
+ * others as the body lies in the middle row; it turns little in a contact. */
+static void divide_once(fused_state *state, const fused_joint *z, const fused_point *q, int j, ff_vec3 *by_F,
+                        ff_vec3 *by_M) {
+    const joint_row row = joint_row_of(state, z, z->from + (z->to - z->from) / 2);
+    joint_act act[FUSED_JOINT];
+    double f[FUSED_JOINT];
+    for (int m = 0; m < z->count; m++)
+        act[m] = joint_act_of(&q[m], &row.x);
+    for (int c = 0; c < 6; c++) {
+        ff_vec3 unit[2] = {ff_vec3_zero(), ff_vec3_zero()};
+        unit[c / 3].a[c % 3] = 1.0;
+        ff__fused_divide(z, q, act, (1u << z->count) - 1u, unit[0], unit[1], f);
+        (c < 3 ? by_F : by_M)->a[c % 3] = f[j];
     }
-    return (wf * ff_vec3_dot(q[j].n, F) + wt * ff_vec3_dot(act[j].arm, M)) /
-           (wf + wt * ff_vec3_dot(act[j].arm, act[j].arm));
 }
 
 /* Stiffness, damping and place of contact j from its part of the wrenches. */
-bool ff__fused_find_surface(const fused_model *model, fused_state *state, fused_joint *z, int j, int *work) {
+bool ff__fused_find_surface(const fused_model *model, fused_state *state, const fused_joint *z,
+                            fused_point *q, int j, int *work) {
     fused_table t;
     int rows = 0, first = -1;
     double most = 0.0, lo = FF_INF;
-    fused_point *q = z->now.at;
+    ff_vec3 by_F, by_M;
+    divide_once(state, z, q, j, &by_F, &by_M);
     for (uint64_t i = z->from; i <= z->to; i++, rows++) {
-        const joint_row row = joint_row_of(state, z, i);
-        joint_act act[FUSED_JOINT];
-        double f[FUSED_JOINT];
-        for (int m = 0; m < z->count; m++)
-            act[m] = joint_act_of(&q[m], &row.x);
-        if (z->rounds)
-            f[j] = left_for(z, q, act, j, &row);
-        else
-            ff__fused_divide(z, q, act, (1u << z->count) - 1u, row.F, row.M, f);
-        t.s[rows] = act[j].p + q[j].x0;
-        t.v[rows] = act[j].v;
-        t.f[rows] = f[j];
-        t.use[rows] = fused_at(state, z->body, i)->valid;
-        most = fmax(most, f[j]);
+        const fused_sample *x = fused_at(state, z->body, i);
+        const ff_rigid_state robot = fused_robot_of(x);
+        const ff_vec3 d = ff_vec3_sub(ff_pose_apply(x->T_r, q[j].r), q[j].at);
+        t.s[rows] = -ff_vec3_dot(q[j].n, d);
+        t.v[rows] = -ff_vec3_dot(q[j].n, ff_rigid_point_velocity(&robot, q[j].r));
+        t.f[rows] = ff_vec3_dot(by_F, x->force) + ff_vec3_dot(by_M, x->torque);
+        t.use[rows] = x->valid;
+        most = fmax(most, t.f[rows]);
     }
     for (int i = 0; i < rows; i++) {
         const double noise = model->config.force_noise;

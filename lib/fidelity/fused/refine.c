@@ -18,12 +18,6 @@ static int per(const fused_joint *z) {
     return z->common ? PER_COMMON : PER;
 }
 
-static void tangents(ff_vec3 n, ff_vec3 e[2]) {
-    e[0] = ff_vec3_unit(fabs(n.x) < 0.6 ? ff_vec3_cross(n, ff_vec3_make(1, 0, 0))
-                                        : ff_vec3_cross(n, ff_vec3_make(0, 1, 0)));
-    e[1] = ff_vec3_cross(n, e[0]);
-}
-
 /* What parameter q of a contact changes: of the normal, the point, the force. */
 static void slope_of(const fused_point *q, const joint_act *y, const ff_rigid_state *x, const ff_vec3 *e,
                      int which, ff_vec3 *dF, ff_vec3 *dM) {
@@ -66,9 +60,11 @@ void ff__fused_add_row(fused_state *state, const fused_joint *z, fused_system *s
     }
     s->J += joint_dot(left, left);
     s->J_force += left[0] * left[0] + left[1] * left[1] + left[2] * left[2];
+    if (z->probing)
+        return;
     for (int m = 0; m < n; m++) {
         ff_vec3 e[2], dF, dM;
-        tangents(s->at[on[m]].n, e);
+        joint_tangents(s->at[on[m]].n, e);
         for (int q = 0; q < each; q++) {
             slope_of(&s->at[on[m]], &act[on[m]], &row.x, e, q, &dF, &dM);
             for (int c = 0; c < 3; c++) {
@@ -106,11 +102,9 @@ static bool step_points(const fused_joint *z, const fused_system *s, fused_point
     ff_cholesky_solve((size_t)all, A, b);
     for (int j = 0; j < z->count; j++) {
         const double *x = &b[each * j];
-        ff_vec3 e[2];
         fused_point *q = &to[j];
         *q = s->at[j];
-        tangents(q->n, e);
-        q->n = ff_vec3_unit(ff_vec3_axpy(x[0], e[0], ff_vec3_axpy(x[1], e[1], q->n)));
+        q->n = joint_tilted(q->n, x[0], x[1]);
         if (!z->common)
             q->r = ff_vec3_add(q->r, ff_vec3_make(x[5], x[6], x[7]));
         q->x0 += x[2];
@@ -137,17 +131,19 @@ static void end_start(const fused_config *config, fused_joint *z) {
         z->J_force = z->now.J_force;
         memcpy(z->best, z->now.at, sizeof z->best);
     }
-    /* an onset lies between two rows, on the wrong side of one for a method that follows slopes: each is
-     * sought again beside the others as they are now */
+    /* an onset lies between two rows, on the wrong side of one for a method that follows slopes: all are
+     * sought again with the normals as they are now */
     if (z->common && !joint_exact(config, z) && z->rounds < ROUNDS &&
-        z->now.J < square(0.02 * z->peak / z->unit) * joint_rows(z)) {
+        z->now.J < square(0.2 * z->peak / z->unit) * joint_rows(z)) {
         z->rounds++;
-        z->row = 0;
-        z->stage = SURFACE;
+        ff__fused_begin_vary(z);
         return;
     }
     z->rounds = 0;
-    z->stage = joint_exact(config, z) || ++z->start >= joint_starts(z) ? WRITE : START;
+    if (joint_exact(config, z))
+        z->stage = WRITE;
+    else
+        ff__fused_next_start(z);
 }
 
 /* The next trial, or the end of the start. */
@@ -166,6 +162,11 @@ static void next_trial(const fused_config *config, fused_joint *z) {
 
 /* The sums at the first points of a start, or at a trial, are complete. */
 void ff__fused_judge_trial(const fused_config *config, fused_joint *z) {
+    if (z->probing) {
+        ff__fused_judge_probe(z, z->now.J);
+        z->stage = START;
+        return;
+    }
     if (z->trials == 0) {
         z->lambda = 1e-2;
         next_trial(config, z);

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum {
-    WORK_JOINT = 40000, /* of a cycle */
+    WORK_JOINT = 24000, /* of a cycle */
     WORK_PICK = 10      /* of a row */
 };
 static const double edge = 0.03; /* part of a wrench outside the span of the others: another contact */
@@ -55,8 +55,9 @@ static bool is_parallel(const fused_joint *z) {
     return true;
 }
 
-/* A contact that bears next to nothing is none: noise that was taken for an edge. */
-static void drop_weak(const fused_config *config, fused_state *state, fused_joint *z) {
+/* A contact that bears next to nothing is none: noise that was taken for an edge. True where the fit goes on
+ * without it. */
+static bool drop_weak(const fused_config *config, fused_state *state, fused_joint *z) {
     int kept = 0;
     for (int j = 0; j < z->count; j++) {
         double most = 0.0;
@@ -67,16 +68,15 @@ static void drop_weak(const fused_config *config, fused_state *state, fused_join
         if (most > fmax(0.01 * z->peak, 5.0 * config->force_noise))
             z->best[kept++] = z->best[j];
     }
-    if (kept == z->count)
-        return;
+    if (kept == z->count || kept == 0)
+        return false;
     z->count = kept;
-    memcpy(z->trial.at, z->best, sizeof z->trial.at);
-    ff__fused_begin_build(z, &z->trial);
-    for (uint64_t i = z->from; i <= z->to; i += 1 + (z->to - z->from) / JOINT_ROWS)
-        if (fused_at(state, z->body, i)->valid)
-            ff__fused_add_row(state, z, &z->trial, i);
-    z->J_best = z->trial.J;
-    z->J_force = z->trial.J_force;
+    z->J_best = FF_INF;
+    z->start = JOINT_STARTS; /* there is no other one */
+    z->trials = z->rounds = 0;
+    memcpy(z->now.at, z->best, sizeof z->now.at);
+    ff__fused_begin_build(z, &z->now);
+    return true;
 }
 
 /* Contact j of the best becomes this record. */
@@ -149,7 +149,7 @@ static void leave(const fused_model *model, fused_state *state, fused_joint *z, 
 
 /* The misfit of the records as they were found one by one. */
 static double left_by_records(fused_state *state, const fused_joint *z) {
-    const uint64_t stride = 1 + (z->to - z->from) / JOINT_ROWS;
+    const uint64_t stride = joint_stride(z);
     double sum = 0.0;
     for (uint64_t i = z->from; i <= z->to; i += stride) {
         if (!fused_at(state, z->body, i)->valid)
@@ -175,9 +175,46 @@ static double left_by_records(fused_state *state, const fused_joint *z) {
     return sum;
 }
 
+/* A contact that was taken to be over leaves the robot where it was, and what that touches then looks like
+ * another one. Where these surfaces explain it, it is theirs: two surfaces in one place would push twice. */
+static void take_followers(fused_state *state, fused_joint *z) {
+    for (int i = 0; i < FUSED_CONTACTS; i++) {
+        const fused_contact *o = &state->contact[i];
+        double left = 0.0, whole = 0.0;
+        if ((z->members >> i & 1u) || o->a != z->body || o->b >= 0 || o->open || !o->settled ||
+            o->anchor < z->from)
+            continue;
+        for (uint64_t k = o->anchor; k <= o->end; k++) {
+            const joint_row row = joint_row_of(state, z, k);
+            ff_vec3 F = row.F;
+            for (int m = 0; m < z->count; m++)
+                F = ff_vec3_axpy(-joint_act_of(&z->best[m], &row.x).f, z->best[m].n, F);
+            left += ff_vec3_dot(F, F);
+            whole += ff_vec3_dot(row.F, row.F);
+        }
+        if (left < square(0.1) * whole) {
+            z->members |= 1u << i;
+            z->to = o->end > z->to ? o->end : z->to;
+        }
+    }
+}
+
+/* One contact that is better explained as several, to a hundredth: ten times better than with the friction
+ * that was tried before. Which of them bear what may not be observable (docs, 9): they are an equivalent. */
+static bool is_better(const fused_model *model, const fused_state *state, const fused_joint *z, double one) {
+    for (int i = 0; i < FUSED_CONTACTS; i++) {
+        const fused_contact *c = &state->contact[i];
+        if ((z->members >> i & 1u) && c->lean.tried > 0)
+            one = fmin(one, c->lean.misfit * joint_rows(z));
+    }
+    const double rest = z->J_best - joint_rows(z) * joint_expected(&model->config, z);
+    return z->count > 1 && rest < 0.1 * one && rest < square(0.01 * z->peak / z->unit) * joint_rows(z);
+}
+
 static void write_all(const fused_model *model, fused_state *state, fused_joint *z, uint64_t k) {
     int records = 0;
-    drop_weak(&model->config, state, z);
+    if (drop_weak(&model->config, state, z))
+        return;
     for (int i = 0; i < FUSED_CONTACTS; i++)
         records += (z->members >> i & 1u) || (!state->contact[i].open && !state->contact[i].settled);
     /* A fit to three percent is better than what each was by itself; under noise it must be, as it may be
@@ -185,13 +222,19 @@ static void write_all(const fused_model *model, fused_state *state, fused_joint 
     /* before friction is asked, to half a percent: no friction looks like a wall that well */
     const bool noisy = model->config.force_noise > 1e-3 * z->peak;
     const double close = (z->first || noisy) && !is_parallel(z) ? 0.005 : 0.03;
+    const double records_left = left_by_records(state, z);
     const bool near =
-        !z->alone && z->J_best < square(close * z->peak / z->unit) * joint_rows(z) &&
-        (model->config.force_noise == 0.0 || is_parallel(z) || z->J_best < 0.5 * left_by_records(state, z));
-    if (!(near || joint_exact(&model->config, z)) || records < z->count || z->count == 0) {
+        z->alone ? is_better(model, state, z, records_left)
+                 : z->J_best < square(close * z->peak / z->unit) * joint_rows(z) &&
+                       (model->config.force_noise == 0.0 || is_parallel(z) || z->J_best < 0.5 * records_left);
+    /* what stands explains the rows to the noise: more numbers would only follow that */
+    const bool stands = model->config.force_noise > 0.0 && !z->alone &&
+                        records_left < joint_rows(z) * (1.3 * joint_expected(&model->config, z) + 0.05);
+    if (stands || !(near || joint_exact(&model->config, z)) || records < z->count || z->count == 0) {
         leave(model, state, z, k);
         return;
     }
+    take_followers(state, z);
     const unsigned old = z->members;
     unsigned now = 0;
     fused_contact *c[FUSED_JOINT];
@@ -207,6 +250,7 @@ static void write_all(const fused_model *model, fused_state *state, fused_joint 
         if (old & ~now & 1u << i) {
             fused_contact *o = &state->contact[i];
             o->settled = o->closing = false;
+            o->stage = REST;
             ff__fused_book(state, o, 0.0);
             if (o->wall >= 0)
                 state->wall[o->wall].valid = false;
@@ -216,7 +260,8 @@ static void write_all(const fused_model *model, fused_state *state, fused_joint 
     ff__replay_ask(state->replay, ff__fused_group_of(state, z->body), z->from);
 }
 
-/* What is known of them is final; the report is that of the stiffest. */
+/* What is known of them is final; the report is that of the one that bore most: what another errs by
+ * is little of what all did. */
 static void conclude_all(const fused_model *model, fused_state *state, fused_joint *z) {
     const uint32_t contacts = state->report[z->body].contacts + (z->alone ? 1u : 0u);
     fused_contact *last = NULL;
@@ -225,8 +270,8 @@ static void conclude_all(const fused_model *model, fused_state *state, fused_joi
         if (!(z->members >> i & 1u))
             continue;
         if (last)
-            ff__fused_conclude(model, state, c->surface.k > last->surface.k ? last : c);
-        last = last && last->surface.k >= c->surface.k ? last : c;
+            ff__fused_conclude(model, state, c->force_max > last->force_max ? last : c);
+        last = last && last->force_max >= c->force_max ? last : c;
     }
     ff__fused_conclude(model, state, last);
     state->report[z->body].contacts = contacts;
@@ -270,7 +315,7 @@ static bool begin(const fused_model *model, fused_state *state, int body, unsign
     if (!(z->peak > 0.0) || !(z->arm > 0.0))
         return false;
     /* noise lets two explanations pass: then the simpler one is asked first */
-    if (first && model->config.force_noise > 1e-3 * z->peak)
+    if (first && model->config.force_noise > 1e-2 * z->peak)
         return false;
     find_common(model, state, z);
     z->stage = PICK;
@@ -331,7 +376,18 @@ bool ff__fused_join_alone(const fused_model *model, fused_state *state, fused_co
 
 /* Of a row in the sums: its slopes, and their products. */
 static int row_cost(const fused_joint *z) {
-    return z->common ? 60 + 14 * z->count * z->count : 150 + 70 * z->count * z->count;
+    if (z->probing)
+        return 20 + 10 * z->count;
+    return z->common ? 20 + 11 * z->count * z->count : 60 + 28 * z->count * z->count;
+}
+
+/* There is nothing to begin with. */
+static void next_place(fused_joint *z) {
+    z->stage = START;
+    if (z->probing)
+        ff__fused_judge_probe(z, FF_INF);
+    else
+        ff__fused_next_start(z);
 }
 
 /* One cycle of it. */
@@ -363,24 +419,30 @@ void ff__fused_join_on(const fused_model *model, fused_state *state, uint64_t k)
                 leave(model, state, z, k);
                 return;
             }
-            z->stage = START;
+            z->start = -1;
+            ff__fused_next_start(z);
         } else if (z->stage == START) {
             z->stage = SURFACE;
             z->row = 0;
             if (!ff__fused_place_points(state, z))
-                z->stage = ++z->start >= joint_starts(z) ? WRITE : START;
+                next_place(z);
         } else if (z->stage == SURFACE) {
-            work -= 60 * rows;
-            if (!ff__fused_find_surface(model, state, z, (int)z->row, &work) && !z->rounds) {
-                z->stage = ++z->start >= joint_starts(z) ? WRITE : START;
+            work -= 300 + 17 * rows;
+            if (!ff__fused_find_surface(model, state, z, z->now.at, (int)z->row, &work)) {
+                next_place(z);
                 continue;
             }
             if ((int)++z->row == z->count) {
                 z->trials = 0;
-                ff__fused_begin_build(z, &z->now);
+                if (z->common && !z->probing)
+                    ff__fused_begin_vary(z);
+                else
+                    ff__fused_begin_build(z, &z->now);
             }
+        } else if (z->stage == VARY) {
+            ff__fused_vary_on(model, state, z, &work);
         } else if (z->stage == BUILD) {
-            const uint64_t stride = 1 + (uint64_t)rows / JOINT_ROWS;
+            const uint64_t stride = joint_stride(z);
             fused_system *s = z->trials ? &z->trial : &z->now;
             for (; z->row <= z->to && work > 0; z->row += stride, work -= row_cost(z))
                 if (fused_at(state, z->body, z->row)->valid)
@@ -390,8 +452,10 @@ void ff__fused_join_on(const fused_model *model, fused_state *state, uint64_t k)
                 ff__fused_judge_trial(&model->config, z);
             }
         } else if (z->stage == WRITE) {
+            work -= 20 * rows * z->count;
             write_all(model, state, z, k);
-            return;
+            if (z->stage != BUILD)
+                return;
         } else {
             ff__fused_replay_some(model, state, k, &work);
             if (!ff__replay_active(state->replay, ff__fused_group_of(state, z->body)))

@@ -1,15 +1,16 @@
 /* Contacts of one body at one time, fitted together: shared by several.c (when, and what becomes of it),
- * edges.c (where the fit begins) and refine.c (the fit). docs/methods/fused.md, 9 */
+ * edges.c (where the fit begins), vary.c (normals of one tip) and refine.c (the fit). docs/methods/fused.md,
+ * 9 */
 #ifndef FF_FIDELITY_FUSED_SEVERAL_H
 #define FF_FIDELITY_FUSED_SEVERAL_H
 
 #include "fidelity/fused/fused.h"
 
 /* How far a fit has come; REST_JOINT: none is under way. */
-enum { REST_JOINT, PICK, START, SURFACE, BUILD, WRITE, REPLAY };
+enum { REST_JOINT, PICK, START, SURFACE, VARY, BUILD, WRITE, REPLAY };
 enum {
     JOINT_ROWS = 64, /* rows of a fit, at most: beyond they are thinned out */
-    JOINT_STARTS = 7
+    JOINT_STARTS = 2
 };
 
 typedef struct joint_row {
@@ -40,6 +41,19 @@ static inline joint_act joint_act_of(const fused_point *q, const ff_rigid_state 
     return y;
 }
 
+/* Two directions across a normal, and the normal turned towards them. */
+static inline void joint_tangents(ff_vec3 n, ff_vec3 e[2]) {
+    e[0] = ff_vec3_unit(fabs(n.x) < 0.6 ? ff_vec3_cross(n, ff_vec3_make(1, 0, 0))
+                                        : ff_vec3_cross(n, ff_vec3_make(0, 1, 0)));
+    e[1] = ff_vec3_cross(n, e[0]);
+}
+
+static inline ff_vec3 joint_tilted(ff_vec3 n, double a, double b) {
+    ff_vec3 e[2];
+    joint_tangents(n, e);
+    return ff_vec3_unit(ff_vec3_axpy(a, e[0], ff_vec3_axpy(b, e[1], n)));
+}
+
 static inline double joint_dot(const double *a, const double *b) {
     double sum = 0.0;
     for (int i = 0; i < 6; i++)
@@ -47,18 +61,17 @@ static inline double joint_dot(const double *a, const double *b) {
     return sum;
 }
 
-/* One contact with friction looks like several, but for an exact fit: it is not tried for long. */
-static inline int joint_starts(const fused_joint *z) {
-    return z->alone ? 4 : JOINT_STARTS;
-}
-
 /* Misfit of a row that noise makes. */
 static inline double joint_expected(const fused_config *config, const fused_joint *z) {
     return 3.0 * square(config->force_noise / z->unit) + 3.0 * square(config->torque_noise / z->unit_t);
 }
 
+static inline uint64_t joint_stride(const fused_joint *z) {
+    return 1 + (z->to - z->from) / JOINT_ROWS;
+}
+
 static inline double joint_rows(const fused_joint *z) {
-    return (double)(1 + (z->to - z->from) / (1 + (z->to - z->from) / JOINT_ROWS));
+    return (double)(1 + (z->to - z->from) / joint_stride(z));
 }
 
 static inline bool joint_exact(const fused_config *config, const fused_joint *z) {
@@ -73,10 +86,19 @@ void ff__fused_divide(const fused_joint *z, const fused_point *q, const joint_ac
 void ff__fused_pick_row(fused_state *state, fused_joint *z, double noise);
 /* The row picked joins the span. False where its wrench is not one of a force at a point. */
 bool ff__fused_add_edge(fused_state *state, fused_joint *z);
+/* Begins to look for where the next start begins, if there is one; takes the misfit of a place that was
+ * tried, FF_INF where there is none, and chooses the next. */
+void ff__fused_next_start(fused_joint *z);
+void ff__fused_judge_probe(fused_joint *z, double J);
 /* Where the fit begins. */
 bool ff__fused_place_points(fused_state *state, fused_joint *z);
-/* Stiffness, damping and place of contact j from its part of the wrenches. */
-bool ff__fused_find_surface(const fused_model *model, fused_state *state, fused_joint *z, int j, int *work);
+/* Stiffness, damping and place of contact j of those at q from its part of the wrenches. */
+bool ff__fused_find_surface(const fused_model *model, fused_state *state, const fused_joint *z,
+                            fused_point *q, int j, int *work);
+
+/* vary.c */
+void ff__fused_begin_vary(fused_joint *z);
+void ff__fused_vary_on(const fused_model *model, fused_state *state, fused_joint *z, int *work);
 
 /* refine.c */
 void ff__fused_begin_build(fused_joint *z, fused_system *s);

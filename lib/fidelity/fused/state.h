@@ -218,6 +218,12 @@ typedef struct fused_system { /* sums of the normal equations at some points, an
     double A[FUSED_JOINT_ALL * FUSED_JOINT_ALL], b[FUSED_JOINT_ALL];
     double J, J_force; /* all; of the force alone */
 } fused_system;
+enum { FUSED_VARIED = 6 };  /* tilts of three normals */
+typedef struct fused_vary { /* vary.c: the best so far; a trial, then the best with each tilt varied */
+    fused_point base[FUSED_JOINT], at[1 + FUSED_VARIED][FUSED_JOINT];
+    double J, lambda, A[FUSED_VARIED * FUSED_VARIED], b[FUSED_VARIED];
+    int lane, trials;
+} fused_vary;
 typedef struct fused_joint {
     int stage;                    /* several.c; 0: none is under way */
     int body, count;              /* contacts */
@@ -236,9 +242,14 @@ typedef struct fused_joint {
     uint64_t pick;                /* and its row */
     double lambda;
     int trials, start, rounds;
-    fused_point best[FUSED_JOINT]; /* of the starts so far, and its misfit */
+    bool probing;                         /* where to begin is still sought: */
+    int probe;                            /* so many were tried, */
+    double out[FUSED_JOINT][FUSED_JOINT]; /* each edge moved away from each other one, */
+    double J_probe, far;                  /* the least misfit, and where the edge at hand has it */
+    fused_point best[FUSED_JOINT];        /* of the starts so far, and its misfit */
     double J_best, J_force;
     fused_system now, trial;
+    fused_vary vary;
 } fused_joint;
 
 /* Which bodies bear a contact's force: what explanations leave of the rows so far, in units of a reading's

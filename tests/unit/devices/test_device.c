@@ -5,6 +5,8 @@
 #include "devices/ros2/ros2.h"
 #include "devices/rsi/rsi.h"
 #include "devices/rtde/controller.h"
+#include "devices/torque/torque.h"
+#include "devices/udp/udp.h"
 
 #include "support.h"
 
@@ -80,6 +82,28 @@ static void greet(const ff_device *device, void *state) {
     assert_int_equal(status, FF_OK);
 }
 
+/* A sensor as a scenario may describe it: its 16-bit counter passes its end in the tests. */
+static const ff_device_settings described = {.listen = 0,
+                                             .size = 40,
+                                             .number = FF_UDP_INT32,
+                                             .little = true,
+                                             .force_at = {{8, 12, 16}},
+                                             .torque_at = {{20, 24, 28}},
+                                             .force_scale = 1e-3,
+                                             .torque_scale = 1e-4,
+                                             .force_unit = "N",
+                                             .torque_unit = "Nm",
+                                             .counter = 4,
+                                             .counter_bytes = 2,
+                                             .status = 36,
+                                             .status_bytes = 4,
+                                             .mark = "a5 5A",
+                                             .request = "01",
+                                             .farewell = "00ff",
+                                             .window = 50,
+                                             .cycle = 0.004,
+                                             .run = RUN};
+
 /* The n-th datagram that a healthy device of this kind sends. */
 static size_t datagram(const ff_device *device, unsigned n, uint8_t *bytes, size_t size) {
     size_t used = 0;
@@ -105,6 +129,29 @@ static size_t datagram(const ff_device *device, unsigned n, uint8_t *bytes, size
         assert_int_equal(ff_ur_link_send(&ur_link, &report, bytes, size, &used), FF_OK);
         return used;
     }
+    if (strcmp(device->name, "udp") == 0) {
+        const ff_udp_record record = {.value = {1000, n, 0, 0, 0, -5}, .counter = 65530 + n};
+        ff_udp_layout layout;
+        assert_null(ff_udp_layout_of(&described, &layout));
+        assert_int_equal(ff_udp_encode(&layout, &record, bytes), FF_OK);
+        assert_true(size >= layout.size);
+        return layout.size;
+    }
+    if (strcmp(device->name, "joint-torque") == 0) {
+        const ff_torque_telegram telegram = {.joints = 3,
+                                             .state = FF_TORQUE_COMMANDING,
+                                             .session = 9,
+                                             .sequence = n,
+                                             .echo = n - 1,
+                                             .run = RUN,
+                                             .time = 0.001 * n,
+                                             .cycle = 0.001,
+                                             .wrench = {1, 2, 3, 4, 5, 6},
+                                             .q = {0.1, -0.2, 0.3 + 1e-4 * n},
+                                             .torque = {7, 8, 9}};
+        assert_int_equal(ff_torque_telegram_encode(&telegram, bytes, size, &used), FF_OK);
+        return used;
+    }
     assert_true(device->counts[0] > 0.0 ||
                 strcmp(device->name, "ati-rdt") == 0); /* a new device sends its own here */
     const ff_ati_record record = {
@@ -116,7 +163,7 @@ static size_t datagram(const ff_device *device, unsigned n, uint8_t *bytes, size
 static void *opened(const ff_device *device) {
     void *state = calloc(1, device->bytes);
     assert_non_null(state);
-    device->open(state, &settings_of_all);
+    device->open(state, strcmp(device->name, "udp") == 0 ? &described : &settings_of_all);
     assert_true((device->frame || device->topics) == (device->greet != NULL));
     if (device->greet)
         greet(device, state);
@@ -130,6 +177,7 @@ static void *opened(const ff_device *device) {
     }
     ff_device_range range;
     device->range(state, &range);
+    assert_true(range.axis > 0.0 && range.shift > 0.0);
     assert_true(range.turn > 0.0 && range.force > 0.0 && range.torque > 0.0);
     return state;
 }
@@ -154,21 +202,20 @@ static void check_settings(const ff_device *device) {
 static void test_list(void **unused) {
     (void)unused;
     const ff_device *device;
-    size_t robots = 0, sensors = 0;
+    int many[3] = {0};
     for (size_t n = 0; (device = ff_device_at(n)) != NULL; n++) {
-        const bool robot = device->kind == FF_DEVICE_ROBOT;
-        robots += robot;
-        sensors += !robot;
-        assert_ptr_equal(ff_device_of(device->kind, (int)(robot ? robots : sensors) - 1), device);
+        const bool answered = device->kind != FF_DEVICE_SENSOR; /* telegram by telegram */
+        assert_ptr_equal(ff_device_of(device->kind, many[device->kind]++), device);
         check_settings(device);
         assert_true((device->topics || device->port > 0) && device->port < 65536 && device->bytes > 0);
         assert_true(device->open && device->range && device->sample && device->answer && device->count);
-        assert_true((device->sent != NULL) == robot && (device->stop != NULL) == !robot);
+        assert_true((device->sent != NULL) == answered && (device->stop != NULL) == !answered);
         assert_true((device->configure != NULL) == (device->page != NULL));
     }
-    assert_true(robots > 0 && sensors > 0);
-    assert_null(ff_device_of(FF_DEVICE_ROBOT, (int)robots));
-    assert_null(ff_device_of(FF_DEVICE_SENSOR, (int)sensors));
+    for (int kind = 0; kind < 3; kind++) {
+        assert_true(many[kind] > 0);
+        assert_null(ff_device_of((ff_device_kind)kind, many[kind]));
+    }
 }
 
 /* One cycle of a device: its datagram, and what it is sent. */
@@ -178,8 +225,10 @@ static ff_status exchange(const ff_device *device, void *state, unsigned n, ff_d
     const double now = 0.004 * n;
     const size_t size = datagram(device, n, bytes, sizeof bytes);
     const ff_status status = device->sample(state, now, bytes, size, sample);
-    const ff_robot_order order = {.moves = true, .joints = {.a = {0, -1.5, 1.5, 0, 0.8, 1e-3 * n}}};
-    device->answer(state, now, device->kind == FF_DEVICE_ROBOT ? &order : NULL, sent, FF_DEVICE_SEND_MAX,
+    const ff_robot_order order = {.moves = true,
+                                  .joints = {.a = {0, -1.5, 1.5, 0, 0.8, 1e-3 * n}},
+                                  .torque = (const double[]){3, -1.5, 1e-3 * n}};
+    device->answer(state, now, device->kind == FF_DEVICE_SENSOR ? NULL : &order, sent, FF_DEVICE_SEND_MAX,
                    used);
     return status;
 }
@@ -198,6 +247,7 @@ static void test_state_is_plain_memory(void **unused) {
             assert_int_equal(exchange(device, b, n, &sample[1], sent[1], &used[1]), status);
             assert_int_equal(used[0], used[1]);
             assert_memory_equal(sent[0], sent[1], used[0]);
+            assert_memory_equal(&sample[0].arm, &sample[1].arm, sizeof sample[0].arm);
             assert_true(ff_vec3_norm(ff_vec3_sub(sample[0].sensor.f_s.f, sample[1].sensor.f_s.f)) == 0.0 &&
                         ff_vec3_norm(ff_vec3_sub(sample[0].robot.pose.p, sample[1].robot.pose.p)) == 0.0);
             void *moved = malloc(device->bytes);
@@ -275,12 +325,14 @@ static void test_answers(void **unused) {
         } else {
             assert_int_equal(exchange(device, state, 0, &sample, sent, &used), FF_OK);
             assert_true(used > 0);
-            ff_robot_order rounded = {0}, order = {.moves = true};
+            double torque[3] = {0};
+            ff_robot_order rounded = {0}, order = {.moves = true, .torque = torque};
+            const bool arm = device->kind == FF_DEVICE_ARM;
             device->sent(state, &rounded);
-            assert_near(rounded.joints.a[1], -1.5, 1e-9);
+            assert_near(arm ? rounded.torque[1] : rounded.joints.a[1], -1.5, 1e-9);
             assert_true(device->answer(state, 0.0, &order, sent, sizeof sent, &used) < 0);
             assert_int_equal(used, 0); /* a second one is not due */
-            order.joints.a[2] = FF_NAN;
+            order.joints.a[2] = torque[2] = FF_NAN;
             uint8_t bytes[FF_DEVICE_READ_MAX];
             device->sample(state, 0.0, bytes, datagram(device, 1, bytes, sizeof bytes), &sample);
             assert_int_equal(device->answer(state, 0.0, &order, sent, sizeof sent, &used), FF_ERR_NOT_FINITE);
@@ -324,6 +376,8 @@ static void test_bad_configurations(void **unused) {
         WORD(ff_rsi_client_config, decimals, FF_TEXT_DECIMALS_MAX + 1),
         NUMBER(ff_rsi_client_config, max_rotation, 0.0),
         NUMBER(ff_rsi_client_config, max_rotation, 3.2), /* above pi */
+        NUMBER(ff_rsi_client_config, most_axis, 0.0),
+        NUMBER(ff_rsi_client_config, most_shift, FF_NAN),
         NUMBER(ff_rsi_client_config, clip_translation, 0.0),
         NUMBER(ff_rsi_client_config, clip_rotation, FF_NAN),
         WORD(ff_rsi_client_config, clip_cycles, 0),
@@ -344,7 +398,7 @@ static void test_bad_configurations(void **unused) {
         WORD(ff_rsi_controller_config, decimals, FF_TEXT_DECIMALS_MAX + 1),
         WORD(ff_rsi_controller_config, ipoc_step, 0),
         WORD(ff_rsi_controller_config, fields, FF_RSI_DELAY), /* neither pose nor axes */
-        WORD(ff_rsi_controller_config, fields, 256 | FF_RSI_RIST),
+        WORD(ff_rsi_controller_config, fields, 512 | FF_RSI_RIST),
         NUMBER(ff_rsi_controller_config, poscorr_lower_mm[2], 0.1),
         NUMBER(ff_rsi_controller_config, poscorr_upper_mm[0], -0.1),
         NUMBER(ff_rsi_controller_config, poscorr_rotation_deg, FF_NAN),
@@ -381,6 +435,67 @@ static void test_bad_configurations(void **unused) {
         put(&p, &page[n]);
         assert_int_equal(ff_ati_page_scale(&p, &scale), FF_ERR_ARGUMENT);
     }
+}
+
+/* Corrections beyond the controller's limits are refused, whether the settings name them or its telegrams do,
+ * and the last answer holds; its names are those of the settings. */
+static void test_limits_of_corrections(void **unused) {
+    (void)unused;
+    const ff_device *device = &ff_device_rsi;
+    for (int told = 0; told < 2; told++)
+        for (int cartesian = 0; cartesian < 2; cartesian++) {
+            ff_device_settings settings = {
+                .window = 50, .cartesian = cartesian, .clip_deg = 2.0, .clip_mm = 30.0};
+            strcpy(settings.sentype, "Cell");
+            strcpy(settings.axes_tag, "AKorr");
+            strcpy(settings.cartesian_tag, "Pose");
+            if (told)
+                settings.clip_deg = settings.clip_mm = FF_INF;
+            assert_null(device->refuse(&settings));
+            const ff_rsi_rob rob = {.fields =
+                                        FF_RSI_RIST | FF_RSI_AIPOS | FF_RSI_EIPOS | (told ? FF_RSI_LIM : 0),
+                                    .rist = {500.0, 0, 900, 0, 0, 0},
+                                    .aipos = {0, -90, 90, 0, 45, 0},
+                                    .limit = {2.0, 30.0},
+                                    .ipoc = 4};
+            char bytes[FF_DEVICE_READ_MAX], sent[FF_DEVICE_SEND_MAX];
+            void *state = calloc(1, device->bytes);
+            ff_device_sample sample = {0};
+            size_t used;
+            assert_non_null(state);
+            device->open(state, &settings);
+            for (int n = 0; n < 6; n++) { /* just inside, just beyond: a turn, a shift */
+                ff_rsi_rob next = rob;
+                next.ipoc += 4 * (uint64_t)n;
+                assert_int_equal(ff_rsi_rob_encode(&next, 6, bytes, sizeof bytes, &used), FF_OK);
+                assert_int_equal(device->sample(state, 0.0, bytes, used, &sample), FF_OK);
+                assert_near(sample.robot.clip_deg, told ? 2.0 : 0.0, 1e-9);
+                assert_near(sample.robot.clip_mm, told ? 30.0 : 0.0, 1e-9);
+                const bool beyond = n == 1 || n == 3;
+                const double turn = (n < 2 ? n == 1 ? 2.001 : -1.999 : 0.0) * FF_PI / 180.0,
+                             shift = n == 2   ? -0.02999
+                                     : n == 3 ? 0.03001
+                                              : 0.0;
+                ff_robot_order order = {
+                    .moves = true, .pose = sample.robot.pose, .joints = sample.robot.joints};
+                order.pose.q = ff_quat_mul(ff_quat_exp(ff_vec3_make(0.0, turn, 0.0)), order.pose.q);
+                order.pose.p.y += shift;
+                order.joints.a[3] += n == 3 ? -2.001 * FF_PI / 180.0 : turn;
+                assert_int_equal(device->answer(state, 0.0, &order, sent, sizeof sent, &used),
+                                 beyond ? FF_ERR_LIMIT : FF_OK);
+                assert_true(used > 0 && used < sizeof sent);
+                sent[used] = 0;
+                assert_non_null(strstr(sent, "<Sen Type=\"Cell\">"));
+                assert_non_null(strstr(sent, cartesian ? "<Pose X=" : "<AKorr A1="));
+            }
+            free(state);
+        }
+    ff_device_settings bad = {.rail = true, .no_eipos = true};
+    assert_non_null(device->refuse(&bad));
+    bad = (ff_device_settings){.axes_tag = "EK"};
+    assert_non_null(device->refuse(&bad));
+    bad = (ff_device_settings){.stop_tag = "1st"};
+    assert_non_null(device->refuse(&bad));
 }
 
 /* What a robot with Cartesian corrections, or on a rail, says that it was sent is what it was ordered. */
@@ -425,6 +540,7 @@ int main(void) {
         cmocka_unit_test(test_hostile_datagrams),
         cmocka_unit_test(test_answers),
         cmocka_unit_test(test_bad_configurations),
+        cmocka_unit_test(test_limits_of_corrections),
         cmocka_unit_test(test_what_was_sent),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

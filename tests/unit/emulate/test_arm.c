@@ -129,6 +129,12 @@ static void test_bad_arms_are_refused(void **state) {
     static const struct {
         const char *file, *set, *expect;
     } bad[] = {
+        {"planar-arm-emulation.yaml", "emulation.robot.device.kind=kuka-rsi", "allowed: joint-torque"},
+        {"planar-arm-emulation.yaml", "emulation.robot.device.port=65536",
+         "port is 65536, allowed: 0 to 65535"},
+        {"planar-arm-emulation.yaml", "emulation.robot.links.1.upper=0.8",
+         "link 2 starts at 0.9 rad, allowed: -inf to 0.8"},
+        {"planar-arm-emulation.yaml", "emulation.robot.links.0.velocity=0", "velocity is 0, allowed: > 0"},
         {"planar-arm-emulation.yaml", "emulation.robot.kind=joint", "does not belong to robot kind 'joint'"},
         {"planar-arm-emulation.yaml", "emulation.gains.velocity=0", "velocity is 0, allowed: > 0"},
         {"planar-arm-emulation.yaml", "emulation.gains.position=-1", "position is -1, allowed: > 0"},
@@ -276,8 +282,60 @@ static void test_slow_actuators_are_warned_of(void **state) {
     ff_emulate_free(&r);
 }
 
+/* The robot as a device drives it: brakes bring a moving joint to rest where they fell in, as the closed form
+ * of a critically damped joint says, and take no time of the plant's; the controller alone gives the torques
+ * of a whole run. */
+static void test_robot_apart_from_its_controller(void **state) {
+    (void)state;
+    const char *const sets[] = {"emulation.controller=sampled", "time.duration=0.3", "time.cycle=0.001"};
+    assert_int_equal(load("planar-arm-emulation.yaml", sets, 3), FF_OK);
+    ff_joint_limits limits;
+    ff_scenario_emulator_limits(&s, &limits);
+    assert_true(limits.joints == 2 && isinf(limits.torque[1]) && limits.lower[0] == -FF_INF);
+    assert_string_equal(s.emulator_at.address, "127.0.0.1");
+    assert_int_equal(s.emulator_at.device.port, 30300);
+    ff_emulate_machine machine;
+    ff_status status;
+    assert_int_equal(ff_emulate_arms_open(&s.arms, &machine, message, sizeof message), FF_OK);
+    ff_emulate_result r;
+    assert_int_equal(ff_emulate_run(&machine.config, &r, message, sizeof message), FF_OK);
+    ff_emulate_plant *plant = ff_emulate_plant_create(&machine.config, message, sizeof message, &status);
+    ff_emulate_controller *controller =
+        ff_emulate_controller_create(&machine.config, message, sizeof message, &status);
+    assert_non_null(plant);
+    assert_non_null(controller);
+    const ff_emulate_robot robot = ff_emulate_plant_robot(plant);
+    ff_emulate_reading x, y;
+    for (uint64_t k = 0; k < 250; k++) {
+        double torque[FF_EMULATION_TASK_MAX];
+        assert_int_equal(robot.read(robot.self, &x), FF_OK);
+        assert_int_equal(ff_emulate_controller_step(controller, k, &x, torque), FF_OK);
+        assert_memory_equal(torque, r.sample[k].torque, 2 * sizeof *torque);
+        assert_int_equal(robot.drive(robot.self, torque), FF_OK);
+    }
+    assert_int_equal(robot.read(robot.self, &x), FF_OK);
+    for (int n = 1; n <= 300; n++) {
+        const double rate = 50.0, t = 0.001 * n;
+        ff_emulate_plant_brake(plant, rate);
+        assert_int_equal(robot.read(robot.self, &y), FF_OK);
+        for (int i = 0; i < 2; i++) {
+            assert_near(y.q[i], x.q[i] + x.v[i] * t * exp(-rate * t), 1e-13);
+            assert_near(y.v[i], x.v[i] * (1.0 - rate * t) * exp(-rate * t), 1e-12);
+        }
+    }
+    assert_true(fabs(x.v[0]) > 1e-3);
+    double first, peak;
+    ff_emulate_plant_contact(plant, &first, &peak);
+    assert_true(isnan(first) && peak == 0.0);
+    ff_emulate_plant_free(plant);
+    ff_emulate_controller_free(controller);
+    ff_emulate_free(&r);
+    ff_emulate_machine_close(&machine);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_robot_apart_from_its_controller),
         cmocka_unit_test(test_planar_arms_equal_the_direct_simulation),
         cmocka_unit_test(test_space_robots_equal_the_direct_simulation),
         cmocka_unit_test(test_one_joint_accommodates),

@@ -146,7 +146,8 @@ static void test_what_cannot_run_on_devices(void **state) {
     assert_string_equal(message, "a satellite with an arm cannot run on devices yet");
     s.emulates = true;
     assert_int_equal(ff_plan_create(&s, &plan, message, sizeof message), FF_ERR_UNSUPPORTED);
-    assert_string_equal(message, "an emulation cannot run on devices yet");
+    assert_string_equal(message,
+                        "an emulation has no robots that carry satellites, but an arm for freefloat rt");
 }
 
 int main(void) {

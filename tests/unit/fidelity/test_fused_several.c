@@ -397,7 +397,7 @@ static void test_several_are_found(void **unused) {
             continue;
         }
         assert_int_equal(written, y->count);
-        double stiffest = 0.0;
+        const fused_contact *bore_most = c[0];
         for (int j = 0; j < written; j++) {
             assert_true(c[j]->settled && !c[j]->open && c[j]->stage == REST && c[j]->one.tried &&
                         c[j]->mu == 0.0);
@@ -420,11 +420,11 @@ static void test_several_are_found(void **unused) {
             assert_near(c[j]->speed, fabs(fused_row_of(c[j], CROWD_FROM)->v), 1e-12);
             assert_true(c[j]->wall >= 0 && S->wall[c[j]->wall].valid && S->wall[c[j]->wall].beside);
             assert_near(S->wall[c[j]->wall].surface.k, c[j]->surface.k, 0.0);
-            stiffest = fmax(stiffest, c[j]->surface.k);
+            bore_most = c[j]->force_max > bore_most->force_max ? c[j] : bore_most;
         }
         for (uint64_t i = CROWD_FROM; i <= CROWD_TO; i++)
             judge_written_row(y, c, i);
-        assert_near(S->report[0].stiffness, stiffest, 0.0);
+        assert_near(S->report[0].stiffness, bore_most->surface.k, 0.0);
         assert_int_equal(S->contact[2].settled, written == 3);
         if (records == 3 && written == 2)
             assert_false(S->wall[7].valid);

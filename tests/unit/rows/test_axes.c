@@ -104,7 +104,7 @@ static void test_stand_ins_stand_upright(void **state) {
     char message[256];
     ff_arm_model arm;
     ff_arm_joints joints;
-    assert_int_equal(ff_plan_place(&scenario, 0, &arm, &joints, message, sizeof message), FF_OK);
+    assert_int_equal(ff_plan_place(&scenario, 0, false, &arm, &joints, message, sizeof message), FF_OK);
     const ff_vec3 up = ff_quat_rotate(arm.config.base.q, ff_vec3_make(0.0, 0.0, 1.0));
     assert_true(fabs(up.z - 1.0) < 1e-12);
     for (int a = 0; a < 6; a++)

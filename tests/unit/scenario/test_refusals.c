@@ -352,7 +352,7 @@ static const struct {
     {"space-robot-emulation", {"emulation.target.task=plane"}, IN_FILE, "26:5: the robot has 6 links, allowed: 2 for this task"},
     {"papers/aghili/appendix-e", {"emulation.surface={at: [1, 0, 0], normal: [1, 0, 0], stiffness: 1}"}, 0, "key 'surface' does not belong to this target, allowed: wall"},
     {"papers/aghili/appendix-e", {"emulation.accommodation={rate: [1, 0, 0], gain: 1}"}, IN_FILE, "11:3: torque and accommodation both drive the target, allowed: one of them"},
-    {"papers/aghili/appendix-e", {"emulation.robot.kind=arm"}, IN_FILE, "7:11: key 'inertia' does not belong to robot kind 'arm', allowed: kind, gravity_model_error, friction_model_error, actuator_bandwidth, actuator_delay, force_bias, force_noise, place, tip, gravity, model, drives, links"},
+    {"papers/aghili/appendix-e", {"emulation.robot.kind=arm"}, IN_FILE, "7:11: key 'inertia' does not belong to robot kind 'arm', allowed: kind, gravity_model_error, friction_model_error, actuator_bandwidth, actuator_delay, force_bias, force_noise, place, tip, gravity, model, drives, links, device"},
     {"deos-client", {"a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r.s.t.u.v.w.x.y.z.a.b.c.d.e.f.g.h=1"}, 0, "a path of more than 32 names, allowed: fewer"},
     {"deos-client", {"contacts.nobody.damping=1"}, 0, "no item 'nobody' in contacts, allowed: front, back, or an index from 0 to 2"},
     {"deos-client", {"contacts.9.damping=1"}, 0, "no item '9' in contacts, allowed: front, back, or an index from 0 to 2"},

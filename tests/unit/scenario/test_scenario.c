@@ -99,6 +99,8 @@ static void test_devices_are_kinds_with_their_keys(void **state) {
     const ff_device *device;
     for (size_t n = 0; (device = ff_device_at(n)) != NULL; n++) {
         const bool robot = device->kind == FF_DEVICE_ROBOT;
+        if (device->kind == FF_DEVICE_ARM) /* of an emulation */
+            continue;
         const char *const part = robot ? "robot" : "sensor";
         char set[256], expected[256];
         snprintf(set, sizeof set, "satellites.b.%s={kind: %s}", part, device->name);
