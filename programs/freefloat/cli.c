@@ -233,6 +233,12 @@ static bool find_shipped(const char *command, const char *what, const char **wor
         *word = path;
         return true;
     }
+    if (ff_shipped_find(campaign ? "scenarios" : "campaigns", *word, path)) {
+        ff_cli_error("freefloat %s: '%s' is a %s that is shipped, allowed: a %s; freefloat %s takes it",
+                     command, ff_show(*word).text, campaign ? "scenario" : "campaign",
+                     campaign ? "campaign" : "scenario", campaign ? "run" : "campaign");
+        return false;
+    }
     struct stat there;
     char name[32][FF_SHIPPED_NAME];
     const int count = ff_shipped_names(kind, name, 32);
