@@ -497,8 +497,11 @@ static void put_ethernet(page *p, const ff_rsi_cell *cell, const context *c) {
     const struct {
         const char *tag;
         bool sent;
-    } internal[] = {
-        {"RIst", true}, {"RSol", !s->no_rsol}, {"AIPos", true}, {"ASPos", !s->no_aspos}, {"EIPos", !s->no_eipos}};
+    } internal[] = {{"RIst", true},
+                    {"RSol", !s->no_rsol},
+                    {"AIPos", true},
+                    {"ASPos", !s->no_aspos},
+                    {"EIPos", !s->no_eipos}};
     for (size_t n = 0; n < sizeof internal / sizeof *internal; n++)
         if (internal[n].sent)
             put(p, "  <ELEMENT TAG=\"DEF_%s\" TYPE=\"DOUBLE\" INDX=\"INTERNAL\"/>\n", internal[n].tag);
