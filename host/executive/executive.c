@@ -138,6 +138,10 @@ double ff_executive_time(const ff_executive *e) {
                                      : (double)e->loop.state->k * p->plan->cycle;
 }
 
+double ff_executive_clock(const ff_executive *e) {
+    return ff_executive_time(e) + (e->phases.plan ? (double)e->phases.since * e->phases.plan->cycle : 0.0);
+}
+
 static bool floats(const ff_executive *e) {
     return ff_state_commands(e->guard.walk.state) == FF_COMMANDS_LOOP;
 }
@@ -276,7 +280,7 @@ static void tell_state(const ff_executive *e) {
     const ff_state state = e->guard.walk.state;
     if (e->station.tell)
         e->station.tell(e->station.self, (int)state);
-    ff_sinks_state(e->options->sinks, e->options->count, ff_executive_time(e), (int)state,
+    ff_sinks_state(e->options->sinks, e->options->count, ff_executive_clock(e), (int)state,
                    ff_state_name(state));
 }
 
@@ -285,8 +289,8 @@ void ff__executive_go(ff_executive *e, ff_state_event event) {
         tell_state(e);
 }
 
-void ff__executive_say(ff_executive *e, const char *text) {
-    ff_sinks_say(e->options->sinks, e->options->count, ff_executive_time(e), text);
+void ff__executive_say(ff_executive *e, ff_event_level level, const char *text) {
+    ff_sinks_say(e->options->sinks, e->options->count, ff_executive_clock(e), level, text);
 }
 
 /* What is known to be wrong already: by the loop, the station, the attendant, the check. */
@@ -335,7 +339,7 @@ static void say_further(ff_executive *e) {
     char sentence[FF_TRIP_SENTENCE], text[FF_TRIP_SENTENCE + 20];
     ff_trip_sentence(further, e->scenario->satellite[further->body].name, sentence, sizeof sentence);
     snprintf(text, sizeof text, "after the fault: %s", sentence);
-    ff__executive_say(e, text);
+    ff__executive_say(e, FF_EVENT_FAULT, text);
 }
 
 /* The limits; what breaks one is kept for the end of the run. */
@@ -359,10 +363,10 @@ static void judge(ff_executive *e) {
     if (ends) {
         const ff_trip *cause = &guard->walk.cause;
         const bool failed = ff_walk_failed(&guard->walk);
-        e->result->safety.ended = ff_executive_time(e);
+        e->result->safety.ended = ff_executive_clock(e);
         if (failed && e->sample.body[0].device.moved)
-            ff_executive_aside(e, ff_executive_time(e));
-        ff_sinks_event(e->options->sinks, e->options->count, ff_executive_time(e), (int)cause->code,
+            ff_executive_aside(e, ff_executive_clock(e));
+        ff_sinks_event(e->options->sinks, e->options->count, ff_executive_clock(e), (int)cause->code,
                        failed ? FF_EVENT_FAULT : FF_EVENT_INFO, ff_trip_text(cause->code), cause->value,
                        cause->limit);
     }
@@ -403,10 +407,10 @@ static ff_status step(ff_executive *e) {
 
 /* What the stop of a body came to. */
 static void say_why(ff_executive *e, int i) {
+    const ff_stop_why why = e->guard.body[i].stop.why;
     char text[160];
-    snprintf(text, sizeof text, "%s: %s", e->scenario->satellite[i].name,
-             ff_stop_text(e->guard.body[i].stop.why));
-    ff__executive_say(e, text);
+    snprintf(text, sizeof text, "%s: %s", e->scenario->satellite[i].name, ff_stop_text(why));
+    ff__executive_say(e, ff_stop_ended_well(why) ? FF_EVENT_INFO : FF_EVENT_WARNING, text);
 }
 
 /* On devices: what leads this body after its stop accelerates no more than that. */
@@ -578,11 +582,11 @@ static void stop_devices(ff_executive *e) {
     ff_phases *p = &e->phases;
     come_to_rest(e);
     p->rest += e->guard.rested;
-    p->since++;
     /* commanded to hold, it stays until it is commanded to end, or something fails */
     const bool stays = p->hold && !p->finished && e->guard.walk.state == FF_STATE_HOLD && !stop_asked(e);
     if (p->rest <= SETTLE || stays) {
         write_commands(e, false);
+        p->since++;
         return;
     }
     e->station.release(e->station.self);
@@ -595,6 +599,7 @@ static void lead_devices(ff_executive *e, ff_state before) {
     if (e->sample.filled) { /* afterwards: nothing can be commanded */
         if (ff_state_leads(state) && ff__phases_fill(e))
             run_loop(e, false);
+        e->phases.since += ff_state_commands(state) == FF_COMMANDS_STOP;
         return;
     }
     ff__phases_check(e, before);

@@ -96,8 +96,12 @@ ff_status ff_executive_open_devices(ff_executive *executive, const ff_scenario *
  * run: FF_ERR_LIMIT (stopped between two cycles, or a limit was broken and the robots have come to rest),
  * FF_ERR_DIVERGED, what the station's wait and the sinks say. */
 ff_status ff_executive_cycle(ff_executive *executive);
-/* [s] of the run; negative in the run-up. */
+/* [s] of the run; negative in the run-up. It stands still where the loop does: before the run-up, after the
+ * end. */
 double ff_executive_time(const ff_executive *executive);
+/* The same, and it goes on after the end: when something happens. Before the run-up, while nobody knows when
+ * that will be, it is the time at which it begins. */
+double ff_executive_clock(const ff_executive *executive);
 /* On devices: the limits may have been tightened. */
 void ff_executive_bound(ff_executive *executive);
 /* On devices: executive->row becomes that of a cycle in which nothing came out of the loop, with what was

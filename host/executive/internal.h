@@ -7,7 +7,7 @@
 /* An event, reported if it leads to another state. */
 void ff__executive_go(ff_executive *e, ff_state_event event);
 /* To the operator. */
-void ff__executive_say(ff_executive *e, const char *text);
+void ff__executive_say(ff_executive *e, ff_event_level level, const char *text);
 
 /* phases.c: what leads the robots before t = 0. */
 /* A step towards motion, if one is due: each of them is seen in a state of its own. */

@@ -101,7 +101,7 @@ void ff__preflight_test(ff_executive *e) {
         snprintf(text, sizeof text, "%.60s: %.40s%s", satellite->name, ff_push_text(p->push_axis),
                  p->push_axis < 3 ? " along the mock-up's axis, then let go"
                                   : " about the mock-up's axis, right-handed, then let go");
-        ff__executive_say(e, text);
+        ff__executive_say(e, FF_EVENT_INFO, text);
         ff_push_start(&b->push, p->push_axis);
         p->asked = true;
     }

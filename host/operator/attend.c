@@ -23,7 +23,7 @@ static void record_row(ff_operator *o, ff_row *row) {
     o->result->run.cycles = row->k;
 }
 
-static void record_note(ff_operator *o, const ff_rt_note *note) {
+static void write_note(const ff_operator *o, const ff_rt_note *note) {
     const ff_sink *sinks = o->run->sinks;
     const int count = o->run->count;
     if (note->kind == FF_NOTE_STATE)
@@ -36,6 +36,27 @@ static void record_note(ff_operator *o, const ff_rt_note *note) {
     if (note->kind == FF_NOTE_TEXT)
         ff_sinks_event(sinks, count, note->t, 0, FF_EVENT_INFO, note->text, note->trip.value,
                        note->trip.limit);
+    if (note->kind == FF_NOTE_SAY)
+        ff_sinks_event(sinks, count, note->t, 0, note->level, note->text, FF_NAN, FF_NAN);
+}
+
+/* What was held back gets its time: as many cycles before this one as have passed. */
+static void write_held(ff_operator *o, double t, uint64_t cycle) {
+    for (int i = 0; i < o->holds; i++) {
+        ff_rt_note *note = &o->held[i];
+        note->t = t - (double)(cycle - note->cycle) * o->plan.cycle;
+        write_note(o, note);
+    }
+    o->holds = 0;
+}
+
+static void record_note(ff_operator *o, const ff_rt_note *note) {
+    if (!note->timed && o->holds < FF_NOTES_HELD)
+        o->held[o->holds++] = *note;
+    else {
+        write_held(o, note->t, note->cycle);
+        write_note(o, note);
+    }
     if (o->options->note)
         o->options->note(o->options->user, note);
 }
@@ -152,8 +173,10 @@ void ff__operator_attend(ff_operator *o) {
             ff_sinks_flush(o->run->sinks, o->run->count);
             busy = ff_clock_now();
         }
-        if (ended && !any)
+        if (ended && !any) {
+            write_held(o, ff_executive_clock(&o->executive), o->executive.tick);
             break;
+        }
         check(o, &done);
         if (o->run->progress && !any)
             o->run->progress(o->run->user, (double)o->result->run.cycles / (double)o->scenario->cycles);

@@ -7,6 +7,8 @@
 #include "operator/ring.h"
 #include "text/clock.h"
 
+enum { FF_NOTES_HELD = 64 };
+
 typedef struct ff_operator {
     const ff_scenario *scenario;
     const ff_run_options *run;
@@ -41,6 +43,8 @@ typedef struct ff_operator {
     ff_row *last;
     size_t last_capacity, last_next, last_count;
     ff_touch touch;
+    ff_rt_note held[FF_NOTES_HELD]; /* from before the run-up: when that was shows when it begins */
+    int holds;
 } ff_operator;
 
 /* relay.c */

@@ -14,8 +14,11 @@ typedef enum ff_rt_note_kind { FF_NOTE_STATE, FF_NOTE_TRIP, FF_NOTE_TEXT, FF_NOT
 
 typedef struct ff_rt_note {
     ff_rt_note_kind kind;
-    double t; /* [s] run time */
+    double t;       /* [s] run time; before the run-up that of its beginning, which is not known yet */
+    bool timed;     /* it is known */
+    uint64_t cycle; /* since the devices spoke */
     ff_state state;
+    ff_event_level level; /* SAY */
     ff_trip trip;
     char text[340]; /* TEXT: a parameter that was set; trip.value is its value, trip.limit the old one.
                        "zeroed": trip.value is the largest force [N] that was taken away */

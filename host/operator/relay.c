@@ -19,10 +19,18 @@ static void push_aside(void *self, const ff_row *row) {
     ff_ring_push(&o->rows, row);
 }
 
+/* In the state that it leads to. */
+static ff_rt_note note_of(const ff_operator *o, ff_rt_note_kind kind, double t) {
+    const ff_state state = o->executive.guard.walk.state;
+    return (ff_rt_note){
+        .kind = kind, .t = t, .timed = state >= FF_STATE_RUNUP, .cycle = o->executive.tick, .state = state};
+}
+
 static ff_status note_state(void *self, double t, int state, const char *name) {
     ff_operator *o = self;
+    (void)state;
     (void)name;
-    const ff_rt_note note = {.kind = FF_NOTE_STATE, .t = t, .state = (ff_state)state};
+    const ff_rt_note note = note_of(o, FF_NOTE_STATE, t);
     ff_ring_push(&o->notes, &note);
     return FF_OK;
 }
@@ -30,13 +38,13 @@ static ff_status note_state(void *self, double t, int state, const char *name) {
 static ff_status note_trip(void *self, double t, int code, ff_event_level level, const char *text,
                            double value, double limit) {
     ff_operator *o = self;
-    const ff_walk *walk = &o->executive.guard.walk; /* the cause as it stands there, with body and axis */
+    ff_rt_note note = note_of(o, FF_NOTE_TRIP, t);
     (void)code;
     (void)level;
     (void)text;
     (void)value;
     (void)limit;
-    const ff_rt_note note = {.kind = FF_NOTE_TRIP, .t = t, .state = walk->state, .trip = walk->cause};
+    note.trip = o->executive.guard.walk.cause; /* as it stands there, with body and axis */
     ff_ring_push(&o->notes, &note);
     return FF_OK;
 }
@@ -48,9 +56,10 @@ static void copy(char *to, size_t size, const char *from) {
     to[n] = 0;
 }
 
-static void note_text(void *self, double t, const char *text) {
+static void note_text(void *self, double t, ff_event_level level, const char *text) {
     ff_operator *o = self;
-    ff_rt_note note = {.kind = FF_NOTE_SAY, .t = t, .state = o->executive.guard.walk.state};
+    ff_rt_note note = note_of(o, FF_NOTE_SAY, t);
+    note.level = level;
     copy(note.text, sizeof note.text, text);
     ff_ring_push(&o->notes, &note);
 }
@@ -72,7 +81,7 @@ void ff__operator_show(ff_operator *o) {
         return;
     const bool looped = state >= FF_STATE_FLOAT && e->phases.runup >= o->plan.runup && e->phases.since == 0;
     if (!looped) {
-        ff_executive_row(e, true, ff_executive_time(e) + (double)e->phases.since * o->plan.cycle);
+        ff_executive_row(e, true, ff_executive_clock(e));
         e->row.io_ns = e->sample.io_ns;
         e->row.final = false;
     }
@@ -84,10 +93,8 @@ void ff__operator_show(ff_operator *o) {
 
 /* Into the log and to the operator: what was ordered, and the value before. */
 static void note_order(ff_operator *o, double t, const char *name, double value, double was) {
-    ff_rt_note note = {.kind = FF_NOTE_TEXT,
-                       .t = t,
-                       .state = o->executive.guard.walk.state,
-                       .trip = {.value = value, .limit = was}};
+    ff_rt_note note = note_of(o, FF_NOTE_TEXT, t);
+    note.trip = (ff_trip){.value = value, .limit = was};
     copy(note.text, sizeof note.text, name);
     ff_ring_push(&o->notes, &note);
 }
@@ -97,7 +104,7 @@ void ff__operator_orders(ff_operator *o) {
     const ff_state state = e->guard.walk.state;
     if (!o->telemetry.running)
         return;
-    ff_tuning_access a = {.t = ff_executive_time(e),
+    ff_tuning_access a = {.t = ff_executive_clock(e),
                           .cycle = o->plan.cycle,
                           .bodies = o->plan.bodies,
                           .moves = ff_state_leads(state),

@@ -46,8 +46,8 @@ void ff_sinks_aside(const ff_sink *sinks, int count, const ff_row *row) {
             sinks[i].aside(sinks[i].self, row);
 }
 
-void ff_sinks_say(const ff_sink *sinks, int count, double t, const char *text) {
+void ff_sinks_say(const ff_sink *sinks, int count, double t, ff_event_level level, const char *text) {
     for (int i = 0; i < count; i++)
         if (sinks[i].say)
-            sinks[i].say(sinks[i].self, t, text);
+            sinks[i].say(sinks[i].self, t, level, text);
 }

@@ -26,7 +26,7 @@ typedef struct ff_sink {
     ff_status (*flush)(void *self);
     /* on devices, for whoever attends the run: a cycle outside of it (row->aside), a line for the operator */
     void (*aside)(void *self, const ff_row *row);
-    void (*say)(void *self, double t, const char *text);
+    void (*say)(void *self, double t, ff_event_level level, const char *text);
 } ff_sink;
 
 /* To every sink in turn, up to the first one that fails; returns its status. */
@@ -37,6 +37,6 @@ ff_status ff_sinks_event(const ff_sink *sinks, int count, double t, int code, ff
 ff_status ff_sinks_found(const ff_sink *sinks, int count, const char *const *set, int sets);
 ff_status ff_sinks_flush(const ff_sink *sinks, int count);
 void ff_sinks_aside(const ff_sink *sinks, int count, const ff_row *row);
-void ff_sinks_say(const ff_sink *sinks, int count, double t, const char *text);
+void ff_sinks_say(const ff_sink *sinks, int count, double t, ff_event_level level, const char *text);
 
 #endif

@@ -87,6 +87,10 @@ const char *ff_stop_text(ff_stop_why why) {
     return (unsigned)why < sizeof text / sizeof *text ? text[why] : "?";
 }
 
+bool ff_stop_ended_well(ff_stop_why why) {
+    return why == FF_STOP_FREE || why == FF_STOP_RETREATED;
+}
+
 /* A robot that lags is seen for half a period, or for the time in which it creeps: else it may only turn. */
 static double settle_time(const ff_robot_config *robot) {
     if (!ff_robot_lags(robot))

@@ -207,6 +207,7 @@ typedef enum ff_stop_why {
 #define FF_STOP_LONGEST 60.0 /* [s] */
 
 const char *ff_stop_text(ff_stop_why why); /* what the stop came to, a sentence */
+bool ff_stop_ended_well(ff_stop_why why);  /* it is at rest, and known to touch nothing */
 
 typedef struct ff_stop_state {
     bool started, retreats, done;

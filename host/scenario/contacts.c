@@ -41,6 +41,24 @@ static bool check_body(ff_reader *r, const ff_node *node) {
     return ff_reader_fail(r, node->place, "%s lacks the key 'body', allowed: %s", r->path, list.text);
 }
 
+/* It is known which satellite is meant. */
+static bool has_body(const ff_reader *r, const ff_node *node) {
+    const ff_node *body = ff_node_find(node, "body");
+    for (int i = 0; body && i < r->scenario->satellites; i++)
+        if (body->kind == FF_NODE_SCALAR && strcmp(body->text, r->scenario->satellite[i].name) == 0)
+            return true;
+    return !body && r->scenario->satellites == 1;
+}
+
+/* A section below a list, and what it stands on. False: no more can be said of it. */
+static bool read_one(ff_reader *r, const ff_node *node, const ff_section *section, void *base, bool *good) {
+    const bool all = ff_reader_all(r);
+    *good = ff__read_section(r, node, section, base);
+    if (*good || all)
+        *good = (node->kind != FF_NODE_MAP || check_body(r, node)) && *good;
+    return *good || (all && node->kind == FF_NODE_MAP);
+}
+
 static bool lacks(ff_reader *r, const ff_node *node, const char *key, const char *unit) {
     return ff_reader_fail(r, node->place, "%s lacks the key '%s', allowed: > 0 [%s]", r->path, key, unit);
 }
@@ -48,8 +66,10 @@ static bool lacks(ff_reader *r, const ff_node *node, const char *key, const char
 static bool read_contact(ff_reader *r, const ff_node *node, const ff_section *section, ff_contact *contact) {
     contact->against = -1;
     contact->satellite_stiffness = contact->satellite_damping = FF_NAN;
-    if (!ff__read_section(r, node, section, contact) || !check_body(r, node) ||
-        !read_point(r, ff_node_find(node, "point"), contact))
+    bool good;
+    if (!read_one(r, node, section, contact, &good))
+        return false;
+    if (!(has_body(r, node) ? read_point(r, ff_node_find(node, "point"), contact) : good) || !good)
         return false;
     /* the section below lies on the contact itself; fill what it left open, key by key */
     if (isnan(contact->satellite_stiffness))
@@ -97,7 +117,8 @@ static bool one_contact(ff_reader *r, const ff_node *item, const ff_key *key, in
     s->contacts = n + 1;
     snprintf(contact->name, sizeof contact->name, "contact%d", n + 1);
     snprintf(r->path, sizeof r->path, "contact %d", n + 1);
-    if (!read_contact(r, item, key->section, contact))
+    const bool good = read_contact(r, item, key->section, contact);
+    if (!good && !ff_reader_all(r))
         return false;
     for (int i = 0; i < n; i++)
         if (strcmp(s->contact[i].name, contact->name) == 0) {
@@ -106,7 +127,7 @@ static bool one_contact(ff_reader *r, const ff_node *item, const ff_key *key, in
                                   "contact %d is also named '%s', allowed: names of their own", i + 1,
                                   ff_show(contact->name).text);
         }
-    return true;
+    return good;
 }
 
 bool ff__read_contacts(ff_reader *r, const ff_node *node, const ff_key *key) {
@@ -117,11 +138,14 @@ static bool one_load(ff_reader *r, const ff_node *item, const ff_key *key, int n
     ff_load *load = &r->scenario->load[n];
     r->scenario->loads = n + 1;
     snprintf(r->path, sizeof r->path, "load %d", n + 1);
-    if (!ff__read_section(r, item, key->section, load) || !check_body(r, item))
+    bool good;
+    if (!read_one(r, item, key->section, load, &good))
         return false;
     if (!ff_node_find(item, "force") && !ff_node_find(item, "torque"))
         return ff_reader_fail(r, item->place, "%s is empty, allowed: force [N], torque [N m] or both",
                               r->path);
+    if (!good)
+        return false;
     if (!(load->to > load->from))
         return ff_reader_fail(r, ff_node_find(item, "to")->place,
                               "to is %.9g, allowed: after from = %.9g [s]", load->to, load->from);

@@ -172,10 +172,10 @@ bool ff_reader_numbers(ff_reader *r, const ff_node *node, const ff_key *key, int
         return ff_reader_fail(r, node->place, "%s must be a list, not %s, allowed: %s", key->key,
                               ff_node_kind_text(node), ff_type_text(key->type));
     }
-    for (const ff_node *item = node->child; item; item = item->next)
-        if (!ff_reader_number(r, item, key, value++))
-            return false;
-    return true;
+    bool good = true;
+    for (const ff_node *item = node->child; item && (good || ff_reader_all(r)); item = item->next)
+        good = ff_reader_number(r, item, key, value++) && good;
+    return good;
 }
 
 bool ff_reader_integer(ff_reader *r, const ff_node *node, const ff_key *key, uint64_t *value) {
@@ -396,13 +396,14 @@ bool ff_reader_half_widths(ff_reader *r, const ff_node *node, const ff_key *key,
     if (node->kind != FF_NODE_LIST || node->count != 3)
         return ff_reader_numbers(r, node, key, 3, value->a);
     int i = 0;
-    for (const ff_node *item = node->child; item; item = item->next, i++) {
+    bool good = true;
+    for (const ff_node *item = node->child; item && (good || ff_reader_all(r)); item = item->next, i++) {
         if (item->kind == FF_NODE_SCALAR && strcmp(item->text, "free") == 0)
             value->a[i] = FF_INF;
-        else if (!ff_reader_number(r, item, key, &value->a[i]))
-            return false;
+        else
+            good = ff_reader_number(r, item, key, &value->a[i]) && good;
     }
-    return true;
+    return good;
 }
 
 /* The file in the same folder whose name is nearest. */

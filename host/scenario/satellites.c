@@ -10,11 +10,15 @@ bool ff__read_points(ff_reader *r, const ff_node *node, const ff_key *key, ff_sa
     if (node->kind != FF_NODE_MAP)
         return ff_reader_fail(r, node->place, "points must be a map, not %s, allowed: {tip: [x, y, z]}",
                               ff_node_kind_text(node));
-    for (const ff_node *child = node->child; child; child = child->next) {
-        if (strcmp(child->key, "com") == 0)
-            return ff_reader_fail(r, child->key_place,
-                                  "the point 'com' always exists, allowed: another name");
-        if (!ff_reader_name(r, child->key_place, "point", child->key))
+    bool good = true;
+    for (const ff_node *child = node->child; child && (good || ff_reader_all(r)); child = child->next) {
+        if (strcmp(child->key, "com") == 0) {
+            good =
+                ff_reader_fail(r, child->key_place, "the point 'com' always exists, allowed: another name");
+            continue;
+        }
+        good = ff_reader_name(r, child->key_place, "point", child->key) && good;
+        if (!good && !ff_reader_all(r))
             return false;
         if (satellite->points == FF_MAX_POINTS)
             return ff_reader_fail(r, child->key_place, "more than %d points, allowed: fewer",
@@ -24,13 +28,21 @@ bool ff__read_points(ff_reader *r, const ff_node *node, const ff_key *key, ff_sa
         item.key = child->key;
         item.type = FF_TYPE_VEC3;
         snprintf(point->name, sizeof point->name, "%s", child->key);
-        if (!ff_reader_numbers(r, child, &item, 3, point->r.a))
-            return false;
+        good = ff_reader_numbers(r, child, &item, 3, point->r.a) && good;
     }
-    return true;
+    return good;
 }
 
+/* What is wrong with the mass, or with a number of the inertia (which is zero then), was said. */
 static bool check_inertia(ff_reader *r, const ff_node *node, const char *key, ff_rigid_config config) {
+    bool read = false;
+    for (int i = 0; i < 9; i++)
+        read = read || config.inertia.m[i / 3][i % 3] != 0.0;
+    if (ff_reader_all(r) && r->said) {
+        if (!node || !read)
+            return true;
+        config.mass = 1.0;
+    }
     if (ff_rigid_validate(&config) == FF_OK)
         return true;
     ff_vec3 moment;
@@ -52,10 +64,12 @@ bool ff__read_links(ff_reader *r, const ff_node *node, const ff_key *key, ff_ser
         return ff_reader_fail(r, node->place,
                               "links must be a list of 1 to %d, allowed: - {mass, inertia, ...} items",
                               FF_MAX_ARM_LINKS);
-    for (const ff_node *item = node->child; item; item = item->next) {
+    bool good = true;
+    for (const ff_node *item = node->child; item && (good || ff_reader_all(r)); item = item->next) {
         ff_servicer_link *link = &arm->link[arm->links];
         snprintf(link->name, sizeof link->name, "link%d", arm->links + 1);
-        if (!ff__read_section(r, item, key->section, link))
+        good = ff__read_section(r, item, key->section, link) && good;
+        if (!good && !ff_reader_all(r))
             return false;
         link->row.upper = link->row.velocity = FF_INF;
         link->row.lower = -FF_INF;
@@ -67,7 +81,7 @@ bool ff__read_links(ff_reader *r, const ff_node *node, const ff_key *key, ff_ser
                 if (strcmp(arm->link[i].name, link->parent) == 0)
                     link->row.parent = i;
             if (link->row.parent == -2)
-                return ff_reader_fail(r, parent->place,
+                good = ff_reader_fail(r, parent->place,
                                       "no link '%s' stands above '%s', allowed: base, or a link above "
                                       "(closed loops are not supported)",
                                       ff_show(link->parent).text, ff_show(link->name).text);
@@ -75,7 +89,7 @@ bool ff__read_links(ff_reader *r, const ff_node *node, const ff_key *key, ff_ser
         arm->joints += link->row.joint != FF_JOINT_FIXED;
         arm->links++;
     }
-    return true;
+    return good;
 }
 
 static bool read_joints(ff_reader *r, const ff_node *section, const ff_section *keys,
@@ -255,10 +269,15 @@ static bool check_device(ff_reader *r, const ff_node *node, ff_device_kind kind,
 static bool read_satellite(ff_reader *r, const ff_node *node, const ff_section *section,
                            ff_satellite *satellite) {
     ff_limiter_default(&satellite->limits);
-    if (!ff__read_section(r, node, section, satellite) ||
-        !check_inertia(r, ff_node_find(node, "inertia"), "inertia", satellite->rigid))
+    const bool all = ff_reader_all(r), whole = ff__read_section(r, node, section, satellite);
+    if ((!whole && !all) || (all && node->kind != FF_NODE_MAP))
         return false;
-    if (!read_servicer(r, node, section, satellite))
+    bool good = check_inertia(r, ff_node_find(node, "inertia"), "inertia", satellite->rigid) && whole;
+    if (!good && !all)
+        return false;
+    /* an arm is checked as a whole */
+    good = (!whole || read_servicer(r, node, section, satellite)) && good;
+    if (!good && !all)
         return false;
     if (satellite->robot.kind >= FF_ROBOT_DEVICE && satellite->robot.device.lookahead > 0.0) {
         /* smoothed over that time: critically damped, a ramp is followed so much later */
@@ -277,7 +296,9 @@ static bool read_satellite(ff_reader *r, const ff_node *node, const ff_section *
         satellite->robot.inertia.mass = satellite->rigid.mass;
     if (!own)
         satellite->robot.inertia.inertia = satellite->rigid.inertia;
-    else if (!check_inertia(r, own, "inertia", satellite->robot.inertia))
+    else
+        good = check_inertia(r, own, "inertia", satellite->robot.inertia) && good;
+    if (!good && !all)
         return false;
     const ff_vec3 wired = satellite->sensor.wired;
     int seen = 0;
@@ -285,9 +306,11 @@ static bool read_satellite(ff_reader *r, const ff_node *node, const ff_section *
         for (int axis = 1; axis <= 3; axis++)
             seen |= fabs(wired.a[i]) == (double)axis ? 1 << axis : 0;
     const ff_node *wiring = ff_node_find(ff_node_find(node, "sensor"), "wired");
-    if (wiring && seen != 14)
-        return ff_reader_fail(r, wiring->place,
+    if (wiring && seen != 14 && whole)
+        good = ff_reader_fail(r, wiring->place,
                               "sensor.wired must name each axis once, allowed: 1, 2, 3, each with its sign");
+    if (!good && !all)
+        return false;
     name_limits(ff_node_find(node, "safety"), satellite);
     const ff_node *mockup = ff_node_find(node, "mockup");
     satellite->mockup.present = mockup != NULL;
@@ -296,9 +319,10 @@ static bool read_satellite(ff_reader *r, const ff_node *node, const ff_section *
     bool point_mass = true;
     for (int i = 0; i < 9; i++)
         point_mass = point_mass && satellite->mockup.inertia.m[i / 3][i % 3] == 0.0;
-    return !inertia || point_mass ||
-           check_inertia(r, inertia, "inertia",
-                         (ff_rigid_config){satellite->mockup.mass, satellite->mockup.inertia});
+    return (!inertia || point_mass ||
+            check_inertia(r, inertia, "inertia",
+                          (ff_rigid_config){satellite->mockup.mass, satellite->mockup.inertia})) &&
+           good;
 }
 
 bool ff__read_satellites(ff_reader *r, const ff_node *node, const ff_key *key) {

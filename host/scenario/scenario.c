@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Where every mistake is asked for, all but the last one are said here. */
 static ff_status apply_sets(ff_reader *r, ff_tree_error *error) {
+    ff_status worst = FF_OK;
     for (int i = 0; i < (r->options ? r->options->sets : 0); i++) {
         const char *assignment = r->options->set[i];
         const size_t size = strlen(assignment) + 8;
@@ -14,11 +16,18 @@ static ff_status apply_sets(ff_reader *r, ff_tree_error *error) {
         snprintf(argument, size, "--set %s", assignment);
         if (size > 200) /* a whole subtree: its beginning is enough to find it */
             snprintf(argument, size, "--set %s", ff_show(assignment).text);
-        const ff_status status = ff_tree_set(r->tree, assignment, argument, error);
-        if (status != FF_OK)
-            return status;
+        ff_tree_error fault;
+        const ff_status status = ff_tree_set(r->tree, assignment, argument, &fault);
+        if (status == FF_OK)
+            continue;
+        if (worst != FF_OK)
+            ff_reader_fail(r, error->place, "%s", error->text);
+        *error = fault;
+        worst = status;
+        if (!ff_reader_all(r))
+            break;
     }
-    return FF_OK;
+    return worst;
 }
 
 ff_status ff__read_tree(ff_reader *r, const char *text, size_t length, ff_tree_error *error) {
@@ -41,7 +50,7 @@ ff_status ff__read_tree(ff_reader *r, const char *text, size_t length, ff_tree_e
 ff_status ff_scenario_parse(const char *label, const char *text, size_t length,
                             const ff_scenario_options *options, ff_scenario *scenario, char *message,
                             size_t size, char *warnings, size_t warnings_size) {
-    ff_tree tree = {0};
+    ff_tree tree = {.all = options && options->all};
     ff_reader r = {.label = label,
                    .tree = &tree,
                    .scenario = scenario,
@@ -56,11 +65,15 @@ ff_status ff_scenario_parse(const char *label, const char *text, size_t length,
         warnings[0] = 0;
     ff_tree_error error;
     ff_status status = ff__read_tree(&r, text, length, &error);
+    for (const ff_tree_error *kept = tree.kept; kept; kept = kept->next)
+        ff_reader_fail(&r, kept->place, "%s", kept->text);
     if (status != FF_OK)
         ff_reader_fail(&r, error.place, "%s", error.text);
     if ((status == FF_OK || (ff_reader_all(&r) && tree.root)) &&
         !ff__read_scenario(&r, tree.root, options ? options->method : NULL) && status == FF_OK)
         status = r.unsupported ? FF_ERR_UNSUPPORTED : FF_ERR_FORMAT;
+    if (tree.kept && (status == FF_OK || status == FF_ERR_UNSUPPORTED))
+        status = FF_ERR_FORMAT;
     ff_tree_free(&tree);
     scenario->held = options ? options->held : NULL;
     return status;

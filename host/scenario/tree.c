@@ -171,15 +171,42 @@ static ff_status add(builder *b, ff_node_kind kind, ff_place place, ff_node **ou
     return FF_OK;
 }
 
+/* What was just said is kept where every mistake is asked for, and what follows is read all the same. */
+static ff_status keep(builder *b, ff_status status) {
+    ff_tree *tree = b->tree;
+    if (!tree->all || status != FF_ERR_FORMAT)
+        return status;
+    ff_tree_error *kept = ff_tree_alloc(tree, sizeof *kept);
+    if (!kept)
+        return no_memory(b->error, b->error->place);
+    *kept = *b->error;
+    kept->next = NULL;
+    if (tree->kept)
+        tree->kept_last->next = kept;
+    else
+        tree->kept = kept;
+    tree->kept_last = kept;
+    return FF_OK;
+}
+
+/* No anchor, no tag. */
+static ff_status check_plain(builder *b, ff_place place, const yaml_char_t *anchor, const yaml_char_t *tag) {
+    ff_status status = FF_OK;
+    if (anchor)
+        status = keep(b, ff_tree_fault(b->error, place, "an anchor '&%s', allowed: values written out",
+                                       ff_show((const char *)anchor).text));
+    if (tag && status == FF_OK)
+        status = keep(b, ff_tree_fault(b->error, place, "a tag '%s', allowed: plain values",
+                                       ff_show((const char *)tag).text));
+    return status;
+}
+
 static ff_status open_node(builder *b, ff_node_kind kind, ff_place place, const yaml_char_t *anchor,
                            const yaml_char_t *tag) {
     ff_node *node = NULL;
-    if (anchor)
-        return ff_tree_fault(b->error, place, "an anchor '&%s', allowed: values written out",
-                             ff_show((const char *)anchor).text);
-    if (tag)
-        return ff_tree_fault(b->error, place, "a tag '%s', allowed: plain values",
-                             ff_show((const char *)tag).text);
+    const ff_status plain = check_plain(b, place, anchor, tag);
+    if (plain != FF_OK)
+        return plain;
     if (b->depth > 0 && b->stack[b->depth - 1]->kind == FF_NODE_MAP && !b->key)
         return ff_tree_fault(b->error, place, "a %s as a key, allowed: a word",
                              kind == FF_NODE_MAP ? "map" : "list");
@@ -195,12 +222,9 @@ static ff_status open_node(builder *b, ff_node_kind kind, ff_place place, const 
 static ff_status scalar(builder *b, const yaml_event_t *event, ff_place place) {
     const char *value = (const char *)event->data.scalar.value;
     const size_t length = event->data.scalar.length;
-    if (event->data.scalar.anchor)
-        return ff_tree_fault(b->error, place, "an anchor '&%s', allowed: values written out",
-                             ff_show((const char *)event->data.scalar.anchor).text);
-    if (event->data.scalar.tag)
-        return ff_tree_fault(b->error, place, "a tag '%s', allowed: plain values",
-                             ff_show((const char *)event->data.scalar.tag).text);
+    const ff_status plain = check_plain(b, place, event->data.scalar.anchor, event->data.scalar.tag);
+    if (plain != FF_OK)
+        return plain;
     if (memchr(value, 0, length))
         return ff_tree_fault(b->error, place, "a zero byte inside a text, allowed: printable characters");
     char *text = ff_tree_alloc(b->tree, length + 1);
@@ -211,10 +235,14 @@ static ff_status scalar(builder *b, const yaml_event_t *event, ff_place place) {
     const ff_node *parent = b->depth > 0 ? b->stack[b->depth - 1] : NULL;
     if (parent && parent->kind == FF_NODE_MAP && !b->key) {
         const ff_node *first = ff_node_find(parent, text);
-        if (first)
-            return ff_tree_fault(b->error, place,
-                                 "duplicate key '%s', it stands already in line %d column %d",
-                                 ff_show(text).text, first->key_place.line, first->key_place.column);
+        if (first) { /* the first counts */
+            const ff_status kept =
+                keep(b, ff_tree_fault(b->error, place,
+                                      "duplicate key '%s', it stands already in line %d column %d",
+                                      ff_show(text).text, first->key_place.line, first->key_place.column));
+            if (kept != FF_OK)
+                return kept;
+        }
         b->key = text;
         b->key_place = place;
         return FF_OK;

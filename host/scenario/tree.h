@@ -35,17 +35,20 @@ typedef struct ff_node {
     ff_place key_place;
 } ff_node;
 
+typedef struct ff_tree_error {
+    ff_place place;
+    char text[256];
+    struct ff_tree_error *next;
+} ff_tree_error;
+
 typedef struct ff_tree {
     ff_node *root; /* NULL: the text holds no document */
+    bool all;      /* every mistake is asked for: one after which the text can still be read is kept */
+    ff_tree_error *kept, *kept_last;
     struct ff_tree_block *blocks;
     struct ff_tree_model_file *models; /* URDF files that were read, in the tree's memory */
     int nodes;
 } ff_tree;
-
-typedef struct ff_tree_error {
-    ff_place place;
-    char text[256];
-} ff_tree_error;
 
 /* What is wrong where; FF_ERR_FORMAT. */
 ff_status ff_tree_fault(ff_tree_error *error, ff_place place, const char *format, ...)

@@ -318,12 +318,17 @@ bool ff__read_section(ff_reader *r, const ff_node *node, const ff_section *secti
                               ff_node_kind_text(node), preset ? ", or " : "", preset ? preset->words[1] : "");
     const ff_key *kind_key = ff__find_key(section, "kind");
     int kind = -1;
+    bool lost = false; /* nobody knows which kind is meant: what belongs to any of them is read */
     const char *kind_word = "";
     if (kind_key) {
         const ff_node *given = ff_node_find(node, "kind");
         if (given) {
-            if (!ff_reader_word(r, given, kind_key, &kind))
-                return false;
+            if (!ff_reader_word(r, given, kind_key, &kind)) {
+                if (!ff_reader_all(r))
+                    return false;
+                kind = -1;
+                lost = true;
+            }
         } else
             for (int i = 0; kind_key->words[i]; i++)
                 if (kind_key->words[i][0] == kind_key->fallback[0] &&
@@ -332,14 +337,16 @@ bool ff__read_section(ff_reader *r, const ff_node *node, const ff_section *secti
         if (kind >= 0)
             kind_word = kind_key->words[kind];
     }
-    bool good = known_keys(r, node, section, kind, kind_word);
+    bool good = known_keys(r, node, section, kind, kind_word) && !lost;
     for (int i = 0; i < section->keys && (good || ff_reader_all(r)); i++) {
         const ff_key *key = &section->key[i];
-        if (key->own && !belongs(key, kind))
+        if (key->own && (lost || !belongs(key, kind)))
+            continue;
+        if (lost && key == kind_key)
             continue;
         const ff_node *child = node->count ? ff_node_find(node, key->key) : NULL;
         const bool required = key->fallback[0] == 'r' && strcmp(key->fallback, "required") == 0;
-        if (!child && required && belongs(key, kind))
+        if (!child && required && belongs(key, kind) && !(lost && key->kinds))
             good = ff_reader_fail(r, node->place, "%s lacks the key '%s', allowed: %s%s%s%s", ff__where(r),
                                   key->key, ff_type_text(key->type), *key->unit ? " [" : "", key->unit,
                                   *key->unit ? "]" : "");

@@ -37,6 +37,12 @@ ff_outcome ff_session_claim_folder(const ff_session *session, const char *out, b
     return ff_run_begin(&wanted, &claim->folder, notes);
 }
 
+const char *ff_session_verdict(const ff_session *session) {
+    if (!session->metrics.pass)
+        return "fail";
+    return session->scenario.emulates ? "none" : "pass";
+}
+
 ff_outcome ff_session_settle(const ff_session *session, ff_run_folder *folder, ff_outcome outcome,
                              bool stopped, const char **where, ff_notes *notes) {
     *where = NULL;
@@ -49,7 +55,7 @@ ff_outcome ff_session_settle(const ff_session *session, ff_run_folder *folder, f
                             .stopped = stopped,
                             .exit_status = (int)(outcome == FF_DONE && !written ? FF_FAILED : outcome),
                             .method = session->label,
-                            .verdict = session->metrics.pass ? "pass" : "fail"};
+                            .verdict = ff_session_verdict(session)};
     const ff_outcome finished = ff_run_finish(folder, &end, notes);
     if (written)
         *where = end.whole && !stopped ? folder->shown : folder->path;

@@ -233,6 +233,12 @@ static bool find_shipped(const char *command, const char *what, const char **wor
         *word = path;
         return true;
     }
+    if (ff_shipped_find(campaign ? "scenarios" : "campaigns", *word, path)) {
+        ff_cli_error("freefloat %s: '%s' is a %s that is shipped, allowed: a %s; freefloat %s takes it",
+                     command, ff_show(*word).text, campaign ? "scenario" : "campaign",
+                     campaign ? "campaign" : "scenario", campaign ? "run" : "campaign");
+        return false;
+    }
     struct stat there;
     char name[32][FF_SHIPPED_NAME];
     const int count = ff_shipped_names(kind, name, 32);
@@ -336,6 +342,8 @@ bool ff_progress_update(void *self, double part) {
     if (interrupted)
         return false;
     const double t = ff_clock_seconds(), done = part;
+    if (!(done > 0.0)) /* nothing is done yet: what follows is timed from here */
+        progress->phase = t;
     part = progress->from + part * (progress->to - progress->from);
     if (!progress->enabled || t - progress->begin < 1.0 || t - progress->last < 0.1)
         return true;
@@ -346,14 +354,18 @@ bool ff_progress_update(void *self, double part) {
     for (int i = 0; i < 30; i++)
         bar[i] = i < filled ? '#' : '.';
     bar[30] = 0;
-    const double left = part > 1e-3 ? (t - progress->begin) * (1.0 - part) / part : 0.0;
+    /* of the last phase its own pace, which that of another says nothing of */
+    const bool last = progress->to >= 1.0;
+    const double reached = last ? done : part, since = t - (last ? progress->phase : progress->begin);
     fprintf(stderr, "\r%s [%s] %3.0f %%", progress->label, bar, 100.0 * part);
     if (progress->amount > 0.0 && t > progress->phase) {
         char rate[16];
         short_number(progress->amount * done / (t - progress->phase), rate);
         fprintf(stderr, "  %s %s/s", rate, progress->unit);
     }
-    fprintf(stderr, "  %.0f s left \033[K", left);
+    if (reached > 1e-3 && since > 0.0)
+        fprintf(stderr, "  %.0f s left ", since * (1.0 - reached) / reached);
+    fputs("\033[K", stderr);
     fflush(stderr);
     return true;
 }

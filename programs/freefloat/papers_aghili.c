@@ -229,7 +229,8 @@ static const ff_paper_entry disturbance_rows[] = {
      FF_TEXT("0"),
      FF_TEXT("3.3 says that the first scheme shows pose errors and the second force errors; 4.1 has it the "
              "other way, and so has the run"),
-     FF_SAYS(1e-6, FF_INF, "")},
+     FF_SAYS(1e-6, FF_INF, ""),
+     FF_ASSERT(FF_NEAR(OURS, 0, 1e-8))},
     {"2.1: the same as 4.1, G_f = 1.8 1/kg, largest f - lambda [N]",
      "improves",
      {0},

@@ -178,6 +178,9 @@ static void tell_page(desk *d, const ff_rt_note *n) {
 
 static void note(void *user, const ff_rt_note *n) {
     desk *d = user;
+    char when[24] = "       -  "; /* summary.json has it: how long before t = 0 is known once that has come */
+    if (n->timed)
+        snprintf(when, sizeof when, "%8.3f s", n->t);
     if (!d->quiet)
         ff_progress_clear();
     if (d->live && n->kind != FF_NOTE_TEXT) /* that one is an answer: the page has it */
@@ -187,13 +190,13 @@ static void note(void *user, const ff_rt_note *n) {
         ff_trip_sentence(&n->trip, d->scenario->satellite[n->trip.body].name, sentence, sizeof sentence);
         ff_cli_error("%.3f s: %s, %s", n->t, ff_state_name(n->state), sentence);
     } else if (!d->quiet && n->kind == FF_NOTE_SAY) {
-        ff_cli_line("%8.3f s  %s", n->t, n->text);
+        ff_cli_line("%s  %s", when, n->text);
     } else if (!d->quiet && n->kind == FF_NOTE_TEXT && strcmp(n->text, "zeroed") == 0) {
-        printf("%8.3f s  zeroed, maximum force removed %.3g N\n", n->t, n->trip.value);
+        printf("%s  zeroed, maximum force removed %.3g N\n", when, n->trip.value);
     } else if (!d->quiet && n->kind == FF_NOTE_TEXT) {
-        ff_cli_line("%8.3f s  %s set to %.6g, it was %.6g", n->t, n->text, n->trip.value, n->trip.limit);
+        ff_cli_line("%s  %s set to %.6g, it was %.6g", when, n->text, n->trip.value, n->trip.limit);
     } else if (!d->quiet && n->kind == FF_NOTE_STATE)
-        printf("%8.3f s  %s\n", n->t, ff_state_name(n->state));
+        printf("%s  %s\n", when, ff_state_name(n->state));
     if (fflush(stdout) != 0 || ferror(stdout))
         atomic_store(&stop, true); /* nobody sees what happens any more */
 }

@@ -205,8 +205,14 @@ static void print_emulation(const ff_session *session) {
     }
     ff_table_print(&table);
     ff_table_free(&table);
-    printf("largest differences: pose %.3g %s, contact force %.3g N, |f - lambda| %.3g N, constraint %.3g\n",
-           r->pose_error, arm ? "m or rad" : "rad", r->contact_error, r->force_error, r->constraint);
+    const char *const unit = !arm ? "rad" : session->scenario.arms.robot.links == 6 ? "m or rad" : "m";
+    printf("largest differences: pose %.3g %s, contact force %.3g N,\n"
+           "  |f - lambda| %.3g N, constraint %.3g %s\n",
+           r->pose_error, unit, r->contact_error, r->force_error, r->constraint, unit);
+    if (session->metrics.pass)
+        printf("verdict none: nothing is required of an emulation\n");
+    else
+        printf("verdict %sfail%s: the emulation did not come to its end\n", ff_cli_red(), ff_cli_plain());
 }
 
 /* A value beside its limit: below a millionth of the limit it is rounding, not a result. */

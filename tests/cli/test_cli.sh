@@ -68,6 +68,33 @@ expect 2 "deos-client.yaml:24:1: this is a scenario: freefloat run takes it" "$F
 C=$FF_SOURCE_DIR/campaigns/delay-stiffness.yaml
 expect 2 "delay-stiffness.yaml:[0-9]+:1: this is a campaign: freefloat campaign takes it" "$FREEFLOAT" run "$C"; one_line
 expect 2 "this is a campaign" "$FREEFLOAT" check "$C"; one_line
+# every mistake, whatever stands before it: a key twice, a kind that nobody knows, a wrong mass, a name twice in what is wrong itself
+cat > bad.yaml << 'Y'
+name: bad
+time: {cycle: 0.004, duration: 4}
+time: {cycle: 0.004}
+satellites:
+  a:
+    mass: -5
+    inertia: [1, 1, 5]
+    velocity: [x, 0, y]
+    points: {tip: [0, 0, q], top: [0, 0, 1]}
+  b:
+    mass: 5
+    mass: 6
+    inertia: [1, 1, 1]
+    robot: {kind: dely, delay: -1}
+contacts:
+  - {name: front, kind: wall, body: a, at: [0.5, 0, 0], normal: [-1, 0, 0], stiffness: 1000}
+  - {name: front, kind: wll, body: c, point: nose, at: [0.5, 0], normal: [-1, 0, 0], stiffness: -1}
+  - {name: front, kind: wall, body: b, point: nose, at: [0.5, 0, 1], normal: [-1, 0, 0], stiffness: -1}
+loads:
+  - {kind: puls, body: d, force: [1, 2], from: 1, to: 2}
+Y
+"$FREEFLOAT" check bad.yaml --set foo > out.txt 2>&1 && fail "a file of mistakes is valid"
+at=$(sed -n 's/^bad.yaml:\([0-9:]*\): .*/\1/p' out.txt | tr '\n' ' ')
+[ "$at" = "3:1 12:5 6:11 8:16 8:22 9:26 7:14 14:19 14:32 17:25 17:36 17:56 17:97 17:12 18:101 18:47 18:12 20:12 20:24 20:34 " ] || fail "mistakes at $at: $(cat out.txt)"
+grep -q "^--set foo: no value" out.txt || fail "$(cat out.txt)"
 # rt without devices
 expect 1 "no virtual device was heard: start it first, in another terminal: freefloat facility .*deos-client.yaml" "$FREEFLOAT" rt "$S" --wait 0.1 --rsi-port $((20000 + $$ % 9000)) --ati-port 9 --http-port 9 --out six < /dev/null
 

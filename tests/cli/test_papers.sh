@@ -31,7 +31,16 @@ for key in sys.argv[1:]:
         # a claim that is said not to be reproduced has a remark that says why
         if row["reproduced"] == "no" and not row["remark"]:
             bad.append("%s: %s: not reproduced, and no reason" % (key, row["claim"]))
-        if not row["asserted"] and row["reproduced"] != "no":
+        # the best variant is one that is nearer to the ideal than ours, or as near, and not the one that stands as printed
+        try:
+            ours, best, ideal = (float(row[c]) for c in ("ours", "best", "ideal"))
+            if abs(best - ideal) > abs(ours - ideal):
+                bad.append("%s: %s: best is worse than ours" % (key, row["claim"]))
+        except (TypeError, ValueError):
+            pass
+        if row["best_variant"] == "tdpa:reading=printed":
+            bad.append("%s: %s: the best variant has the name of the one as printed" % (key, row["claim"]))
+        if not row["asserted"]:
             bad.append("%s: %s: nothing asserted" % (key, row["claim"]))
         for check in row["asserted"]:
             low = -float("inf") if check["low"] is None else check["low"]

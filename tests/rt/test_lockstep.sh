@@ -33,6 +33,17 @@ check() { # NAME FILE options of all three...
   "$FREEFLOAT" replay "$name/log.mcap" --quiet --trust || fail "$name: its log does not replay"
 }
 check tdpa "$S/deos-client.yaml" --set time.duration=12
+# what happened has its time before the run-up (the check stands for half a second at least) and after the end, and what the stop came to is told
+python3 - << 'P' || fail "events of tdpa"
+import json
+events = json.load(open("tdpa/summary.json"))["events"]
+at = {e["state"]: e["time_s"] for e in reversed(events) if "state" in e}
+times = [e["time_s"] for e in events]
+assert times == sorted(times), times
+assert at["CHECK"] < at["ZEROED"] - 0.4 and at["ZEROED"] < at["ARMED"] < at["APPROACH"] < at["RUNUP"] < 0, at
+assert at["FLOAT"] == 0 and abs(at["BRAKE"] - 12) < 1e-9 and at["BRAKE"] < at["HOLD"] < at["END"], at
+assert any("where it stopped" in e.get("text", "") or "retreated" in e.get("text", "") for e in events), events
+P
 check damping "$S/deos-client.yaml" --set time.duration=12 --method damping
 # nothing real is touched: the facility's robot moves on through the wall, the wrench is computed from where it says it is
 check virtual "$S/deos-client.yaml" --set time.duration=4 --set contacts.0.source=virtual --set contacts.1.source=virtual

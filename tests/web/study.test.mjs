@@ -48,6 +48,13 @@ await check("campaign: every cell of the map is the table's, names are text, not
   await page.keyboard.press("0");
   assert.deepEqual(page.troubles, []);
   if (screens) await page.screenshot({path: join(screens, "campaign.png"), fullPage: true});
+  // A4 with margins of 10 mm: no table is cut
+  await page.setViewportSize({width: 718, height: 1000});
+  await page.emulateMedia({media: "print"});
+  const cut = await page.evaluate(() => [...document.querySelectorAll("table")].filter((t) => t.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map((t) => t.caption.textContent));
+  assert.deepEqual(cut, [], "on paper");
+  assert.ok(await page.evaluate(() => [...document.querySelectorAll("table")].some((t) => t.caption.textContent === "Values" && t.tHead.rows[0].cells.length > 10)));
+  await page.emulateMedia({media: "screen"});
 });
 
 await check("every page opens with its verdict; yes and no have two colours, the scenario itself is marked", async () => {

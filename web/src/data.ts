@@ -66,7 +66,7 @@ export interface Summary {
   verdict?: string;
   status?: string;
   version?: string;
-  safety?: {state: string; cause: string; text: string; time_s?: number; satellite?: string; value?: number | null; limit?: number | null; unit?: string};
+  safety?: {state: string; cause: string; text: string; time_s?: number; satellite?: string; value?: number | null; limit?: number | null; unit?: string; satellites?: Record<string, {stop?: string}>};
   events?: {time_s: number; state?: string; level?: string; text?: string}[];
   devices?: {strangers?: number; satellites?: Record<string, Record<string, Record<string, number>>>};
   real_time?: Numbers;

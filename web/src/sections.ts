@@ -11,7 +11,7 @@ export function section(title: string, hint: string, ...children: (Node | null)[
 /** Rows of a matrix that stands as one list, row by row; 0: it is not one. */
 export function squareOf(value: unknown[]): number {
   const n = Math.round(Math.sqrt(value.length));
-  return n >= 3 && n * n === value.length && value.every((v) => typeof v === "number" || v === null) ? n : 0;
+  return n >= 2 && n * n === value.length && value.every((v) => typeof v === "number" || v === null) ? n : 0;
 }
 
 /** Matrices of the summary, as such. */
@@ -33,9 +33,10 @@ export function conduct(run: Run): HTMLElement[] {
     const rows = s.events.map((e): (string | Cell)[] => [
       e.time_s.toFixed(3).replace("-", "−"),
       e.state ? {text: e.state, className: "state"} : "",
-      e.text ? {text: e.text, className: e.level === "fault" ? "over" : ""} : "",
+      e.text ? {text: e.text, className: e.level === "info" ? "" : "over"} : "",
     ]);
-    out.push(section("Events", s.safety ? `It ended in the state ${s.safety.state}: ${s.safety.text}.` : "", htmlTable("Events", ["#Time (s)", "State", "Event"], rows, "events")));
+    const stops = Object.entries(s.safety?.satellites ?? {}).flatMap(([name, body]) => (body.stop ? [` ${name}: ${body.stop}.`] : []));
+    out.push(section("Events", s.safety ? `It ended in the state ${s.safety.state}: ${s.safety.text}.${stops.join("")}` : "", htmlTable("Events", ["#Time (s)", "State", "Event"], rows, "events")));
   }
   const counters = Object.entries(s.devices?.satellites ?? {}).flatMap(([name, devices]) => Object.entries(devices).map(([device, c]) => ({name, device, c})));
   if (counters.length) {
@@ -77,8 +78,8 @@ export const decimals = (value: number | null): string => (value === null ? "–
 
 /** "pose_error_rad" -> ["pose error", "rad"]. */
 export function emulationUnit(key: string): [string, string] {
-  const cut = key.lastIndexOf("_");
-  return cut < 0 ? [key, ""] : [words(key.slice(0, cut)), key.slice(cut + 1)];
+  const cut = key.endsWith("_m_or_rad") ? key.length - 9 : key.lastIndexOf("_");
+  return cut < 0 ? [key, ""] : [words(key.slice(0, cut)), words(key.slice(cut + 1)).replace("1pkg", "1/kg")];
 }
 
 export function mark(good: boolean, text: string): HTMLElement {

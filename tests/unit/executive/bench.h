@@ -209,6 +209,8 @@ static struct {
     int event;
     ff_event_level level;
     char event_text[160], said[160];
+    double said_t;
+    ff_event_level said_level;
     double event_t, event_value, event_limit;
     uint64_t filled;
 } seen;
@@ -287,9 +289,10 @@ static ff_status see_event(void *self, double t, int code, ff_event_level level,
     return FF_OK;
 }
 
-static void see_said(void *self, double t, const char *text) {
+static void see_said(void *self, double t, ff_event_level level, const char *text) {
     (void)self;
-    (void)t;
+    seen.said_t = t;
+    seen.said_level = level;
     snprintf(seen.said, sizeof seen.said, "%s", text);
 }
 

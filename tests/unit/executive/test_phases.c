@@ -34,9 +34,13 @@ static void test_from_off_to_end(void **state) {
     assert_string_equal(seen.event_text, ff_trip_text(FF_TRIP_FINISHED));
     assert_near(seen.event_t, 0.4, 1e-12);
     /* the stop: 0.1 s without motion and two cycles, 27, to rounding 28; with the last of them begin 26 */
-    assert_int_equal(executive.phases.since, 53);
+    assert_int_equal(executive.phases.since, 52);
+    assert_near(seen.state_t[7], 0.4 + 26 * T, 1.5 * T); /* HOLD */
+    assert_near(seen.state_t[8], 0.4 + 52 * T, 1e-12);   /* END */
+    assert_near(seen.said_t, seen.state_t[7], T);
     assert_int_equal(executive.phases.rest, 26);
     assert_string_equal(seen.said, "body: nothing pushes: the robot holds where it stopped");
+    assert_int_equal(seen.said_level, FF_EVENT_INFO);
     assert_true(result.safety.stopped[0] && !result.safety.retreated[0]);
     assert_int_equal(result.safety.why[0], FF_STOP_FREE);
     assert_int_equal(desk.closes, 1);

@@ -189,9 +189,10 @@ static void see_aside(void *self, const ff_row *row) {
 
 static char said[1024];
 
-static void hear(void *self, double t, const char *text) {
+static void hear(void *self, double t, ff_event_level level, const char *text) {
     (void)self;
     (void)t;
+    (void)level;
     if (strlen(said) + strlen(text) + 2 < sizeof said)
         strcat(strcat(said, text), "\n");
 }

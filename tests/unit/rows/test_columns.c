@@ -161,11 +161,11 @@ static char *document(void) {
             const ff_part_fields *part = ff_columns_part((ff_part)p);
             for (int i = 0; i < part->count; i++) {
                 const ff_field *x = &part->field[i];
-                fprintf(f, "| `%s%s`%s | %s | %s |\n", part->prefix, x->name,
+                fprintf(f, "| `%s%s`%s | %s | %s%s |\n", part->prefix, x->name,
                         x->type == FF_FIELD_VEC3   ? " `.x` `.y` `.z`"
                         : x->type == FF_FIELD_QUAT ? " `.w` `.x` `.y` `.z`"
                                                    : "",
-                        x->unit, x->text);
+                        x->unit, x->text, x->flags & FF_FIELD_UNDRAWN ? "; not in report.html" : "");
             }
         }
     }

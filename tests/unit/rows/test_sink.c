@@ -52,8 +52,8 @@ static void aside(void *self, const ff_row *r) {
     say(self, 'a');
 }
 
-static void line(void *self, double t, const char *text) {
-    assert_true(t == 0.5);
+static void line(void *self, double t, ff_event_level level, const char *text) {
+    assert_true(t == 0.5 && level == FF_EVENT_WARNING);
     assert_string_equal(text, "now");
     say(self, 'l');
 }
@@ -83,7 +83,7 @@ static void test_sinks_in_turn_and_only_those_that_take(void **unused) {
     const ff_sink attending[2] = {{.self = &a, .row = row},
                                   {.self = &b, .row = row, .aside = aside, .say = line}};
     ff_sinks_aside(attending, 2, &r);
-    ff_sinks_say(attending, 2, 0.5, "now");
+    ff_sinks_say(attending, 2, 0.5, FF_EVENT_WARNING, "now");
     expect(FF_OK, FF_OK, "ba bl ");
     b.answer = FF_ERR_IO;
     expect(ff_sinks_row(sinks, 3, &r), FF_ERR_IO, "ar br ");
