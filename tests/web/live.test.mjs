@@ -142,8 +142,10 @@ await check("says when data are stale, and recovers; reconnects after a restart 
   a.child.kill("SIGCONT");
   await until(page, () => document.querySelector(".word").textContent !== "Stale" && window.freefloat.age() < 1, null, 15);
   const before = await page.evaluate(() => window.freefloat.session());
+  const ended = new Promise((done) => a.child.once("exit", done)); // its folder is free then, a moment after its socket
   a.child.kill("SIGKILL");
   await until(page, () => document.querySelector(".word").textContent === "No connection");
+  await ended;
   const b = await serve("run", deos, "--live", `127.0.0.1:${a.port}`, "--out", join(scratch, "restart"), "--force", "--quiet");
   assert.equal(b.url, a.url);
   await until(page, (old) => window.freefloat.connected() && window.freefloat.session() !== old && window.freefloat.rows() > 5, before);

@@ -206,7 +206,7 @@ static void test_run(void **unused) {
     assert_int_equal(sample(robot, &w, &s), FF_OK);
     order.joints.a[5] = 0.201;
     assert_int_equal(ff_device_ros2.answer(robot, 0.0, &order, out, sizeof out, &used), FF_OK);
-    uint8_t wanted[64] = {0, 1, 0, 0}; /* no dimensions, no offset, six doubles */
+    uint8_t wanted[128] = {0, 1, 0, 0}; /* no dimensions, no offset, six doubles */
     size_t at = put(wanted, 4, 0, 4);
     at = put(wanted, at, 0, 4);
     at = put(wanted, at, 6, 4);
