@@ -274,9 +274,11 @@ static ff_status take_device(ff_topics *t, const ff_row *row, int i, const ff_to
     size_t used;
     if (d->has_joints && wanted(taker, t->body[i].joints)) {
         double position[AXES];
+        char frame[FF_NAME_SIZE + 8];
+        snprintf(frame, sizeof frame, "%s/robot", t->scenario->satellite[i].name);
         memcpy(position, d->joints.a, sizeof d->joints.a);
         position[6] = d->joints.rail;
-        status = ff_message_joints(at, "", AXES, axes, position, NULL, NULL, t->buffer, t->size, &used);
+        status = ff_message_joints(at, frame, AXES, axes, position, NULL, NULL, t->buffer, t->size, &used);
         status = hand_over(t, taker, t->body[i].joints, at, status, used);
     }
     if (!status && d->has_clock && wanted(taker, t->body[i].clock)) {

@@ -109,6 +109,15 @@ ff_shown ff_guess_hint(const ff_guess *g) {
     return shown;
 }
 
+ff_shown ff_guess_among(const char *wrong, size_t length, const char *const *candidates) {
+    char word[64];
+    snprintf(word, sizeof word, "%.*s", (int)(length < sizeof word ? length : sizeof word - 1), wrong);
+    ff_guess g = {.wrong = word};
+    for (; *candidates; candidates++)
+        ff_guess_add(&g, *candidates);
+    return ff_guess_hint(&g);
+}
+
 const char *ff_node_kind_text(const ff_node *node) {
     if (node->kind == FF_NODE_MAP)
         return "a map";

@@ -51,6 +51,8 @@ typedef struct ff_guess {
 void ff_names_add(ff_names *list, const char *name);
 void ff_guess_add(ff_guess *g, const char *candidate);
 ff_shown ff_guess_hint(const ff_guess *g); /* " (did you mean 'x'?)", or nothing */
+/* The same of a word of `length` among several, NULL at their end. */
+ff_shown ff_guess_among(const char *wrong, size_t length, const char *const *candidates);
 const char *ff_node_kind_text(const ff_node *node);
 
 /* Campaigns read one tree again and again: the numbers in it are worked out once. */

@@ -8,6 +8,7 @@
 
 #include <yaml.h>
 
+#include "scenario/reader.h"
 #include "text/message.h"
 
 struct ff_tree_block {
@@ -483,9 +484,16 @@ ff_status ff_tree_set_node(ff_tree *tree, const char *assignment, const char *ar
             if (!next && !(number && index == node->count)) {
                 char names[160];
                 list_names(node, last, names, sizeof names);
-                return ff_tree_fault(
-                    error, place, "no item '%s' in %s, allowed: %s, or an index from 0 to %d",
-                    ff_show(part).text, *last ? ff_show(last).text : "the list", names, node->count);
+                ff_guess guess = {.wrong = part};
+                for (const ff_node *item = node->child; item; item = item->next) {
+                    const ff_node *name = ff_node_find(item, "name");
+                    if (name && name->kind == FF_NODE_SCALAR)
+                        ff_guess_add(&guess, name->text);
+                }
+                return ff_tree_fault(error, place,
+                                     "no item '%s' in %s%s, allowed: %s, or an index from 0 to %d",
+                                     ff_show(part).text, *last ? ff_show(last).text : "the list",
+                                     ff_guess_hint(&guess).text, names, node->count);
             }
         } else if (node->kind != FF_NODE_MAP)
             return ff_tree_fault(error, place,

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "scenario/reader.h"
 #include "session/session.h"
 #include "text/file.h"
 
@@ -67,6 +68,7 @@ void ff_session_claim_free(ff_session_claim *claim) {
 }
 
 ff_outcome ff_session_logs(const char *list, ff_session_options *options, ff_notes *notes) {
+    static const char *const formats[] = {"csv", "mcap", "mcap-plain", "none", NULL};
     for (const char *c = list; *c;) {
         const size_t n = strcspn(c, ",");
         if (n == 3 && strncmp(c, "csv", n) == 0)
@@ -78,8 +80,8 @@ ff_outcome ff_session_logs(const char *list, ff_session_options *options, ff_not
         else if (!(n == 4 && strncmp(c, "none", n) == 0))
             return ff_notes_error(
                 notes, FF_REFUSED,
-                "--log %s: '%.*s' is not a log format; allowed: csv, mcap, mcap-plain, none", list, (int)n,
-                c);
+                "--log %s: '%.*s' is not a log format%s; allowed: csv, mcap, mcap-plain, none", list, (int)n,
+                c, ff_guess_among(c, n, formats).text);
         c += n + (c[n] == ',');
     }
     return FF_DONE;

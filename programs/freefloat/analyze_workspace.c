@@ -5,6 +5,7 @@
 #include "study/workspace.h"
 #include "catalog/library.h"
 #include "analyze.h"
+#include "scenario/reader.h"
 #include "scenario/urdf.h"
 #include "show.h"
 
@@ -86,9 +87,9 @@ static bool choose_arm(const char *arm, const char *tip, ff_workspace_config *co
     while (arm && ff_arm_names[kind] && strcmp(arm, ff_arm_names[kind]) != 0)
         kind++;
     if (!ff_arm_names[kind]) {
-        ff_cli_error("freefloat analyze workspace: --arm '%s', allowed: kr120, kr16, kr210, ur5e, ur10e, "
+        ff_cli_error("freefloat analyze workspace: --arm '%s'%s, allowed: kr120, kr16, kr210, ur5e, ur10e, "
                      "ur20, fr3, iiwa14, or a file NAME.urdf",
-                     arm);
+                     arm, ff_guess_among(arm, strlen(arm), ff_arm_names).text);
         return false;
     }
     if (arm) {

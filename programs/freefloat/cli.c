@@ -305,6 +305,13 @@ int ff_cli_parse(int argc, char **argv, const char *command, const char *help, c
             return 1;
     }
     ff_cli_on_request(on_interrupt);
+    if (word && *word && what && strcmp(what, "log") == 0 && strcmp(*word, "-") == 0) {
+        ff_cli_error(
+            "freefloat %s: a log is not read from the standard input, allowed: a file; scenarios and "
+            "campaigns are",
+            command);
+        return 1;
+    }
     if (word && *word && !find_shipped(command, what, word))
         return 1;
     if (!what || !word || *word)

@@ -10,6 +10,7 @@
 #include "record/csv.h"
 #include "record/logfile.h"
 #include "record/rosbag.h"
+#include "scenario/reader.h"
 #include "text/file.h"
 #include "text/json.h"
 #include "show.h"
@@ -181,7 +182,9 @@ int ff_cmd_export(int argc, char **argv) {
         const size_t n = strcspn(c, ",");
         const bool bag = n == 4 && strncmp(c, "ros2", n) == 0;
         if (!bag && (n != 3 || (strncmp(c, "csv", n) != 0 && strncmp(c, "mat", n) != 0))) {
-            ff_cli_error("--to %s: '%.*s' is not an export format; allowed: csv, mat, ros2", list, (int)n, c);
+            static const char *const formats[] = {"csv", "mat", "ros2", NULL};
+            ff_cli_error("--to %s: '%.*s' is not an export format%s; allowed: csv, mat, ros2", list, (int)n,
+                         c, ff_guess_among(c, n, formats).text);
             return FF_EXIT_USAGE;
         }
         if (bag && out) {

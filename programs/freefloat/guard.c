@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "facility/plan.h"
 #include "monitor/monitor.h"
+#include "scenario/reader.h"
 #include "show.h"
 
 static const char help[] =
@@ -99,7 +100,14 @@ static int choose(const ff_scenario *s, const char *name) {
     for (int i = 0; i < s->satellites; i++)
         if (!name || strcmp(s->satellite[i].name, name) == 0)
             return i;
-    ff_cli_error("freefloat guard: --satellite %s: the scenario has no such satellite", name);
+    ff_names all = {"", 0};
+    ff_guess guess = {.wrong = name};
+    for (int i = 0; i < s->satellites; i++) {
+        ff_names_add(&all, s->satellite[i].name);
+        ff_guess_add(&guess, s->satellite[i].name);
+    }
+    ff_cli_error("freefloat guard: --satellite %s: the scenario has no such satellite%s, allowed: %s", name,
+                 ff_guess_hint(&guess).text, all.text);
     return -1;
 }
 

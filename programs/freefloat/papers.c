@@ -19,7 +19,7 @@ static const char help[] =
     "whether the claim is reproduced, and a remark. Each row asserts its numbers: one\n"
     "that is not what it should be is said on stderr, and the exit status is 1.\n\n"
     "  KEY                one paper; default all: destefano2019, he2022, destefano2021,\n"
-    "                     lange, aghili\n"
+    "                     aghili, lange\n"
     "  --short            without the cases that take seconds\n"
     "  --json             print the table as JSON, with what each row asserts\n"
     "  --quiet            no progress\n\n"

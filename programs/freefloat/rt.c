@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -605,6 +606,12 @@ static int close_loop(desk *d, const char *file, const ff_scenario_options *load
     if (status == FF_EXIT_DONE) {
         if (address.virtual && !isatty(STDIN_FILENO))
             d->arm = true; /* nothing real can move */
+        struct stat input;
+        if (!d->quiet && fstat(STDIN_FILENO, &input) == 0 &&
+            (S_ISFIFO(input.st_mode) || S_ISREG(input.st_mode)))
+            ff_cli_warn_lines("warning: the standard input is not a terminal: no order is read from it; "
+                              "--live takes orders, "
+                              "SIGINT stops");
         take_signals();
         ff_run_inputs inputs = {0};
         ff_run_inputs_scenario(&inputs, session->path, &session->scenario);

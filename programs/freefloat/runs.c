@@ -6,7 +6,7 @@
 #include "cli.h"
 #include "commands.h"
 #include "runs/list.h"
-#include "scenario/tree.h"
+#include "scenario/reader.h"
 #include "text/json.h"
 
 static const char help[] =
@@ -206,6 +206,21 @@ static int list(const char *name, output *o) {
     return end(o, nothing);
 }
 
+/* A word that nearly is diff or prune, and that no run has for its name; it is said then. */
+static bool is_mistyped(const char *word) {
+    static const char *const words[] = {"diff", "prune", "list", NULL};
+    const ff_shown hint = ff_guess_among(word, strlen(word), words);
+    ff_run_list all;
+    if (!*hint.text || ff_runs_list(word, &all) != FF_OK)
+        return false;
+    const int count = all.count;
+    ff_runs_free(&all);
+    if (count == 0)
+        ff_cli_error("freefloat runs: no run is named '%s'%s; freefloat runs alone lists them",
+                     ff_show(word).text, strstr(hint.text, "'list'") ? "" : hint.text);
+    return count == 0;
+}
+
 int ff_cmd_runs(int argc, char **argv) {
     const char *word = NULL, *first = NULL;
     double keep = -1.0;
@@ -222,6 +237,8 @@ int ff_cmd_runs(int argc, char **argv) {
     const bool is_diff = argc > 1 && strcmp(argv[1], "diff") == 0;
     const bool is_prune = argc > 1 && strcmp(argv[1], "prune") == 0;
     int skip = is_diff || is_prune;
+    if (!skip && argc > 1 && argv[1][0] != '-' && is_mistyped(argv[1]))
+        return FF_EXIT_USAGE;
     if (is_diff && argc > 2 && argv[2][0] != '-') {
         first = argv[2];
         skip++;

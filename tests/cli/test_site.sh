@@ -91,7 +91,7 @@ expect 0 "valid" "$F" check wall.yaml
 cp a.yaml deos-client
 expect 0 "^deos-client: valid" "$F" check deos-client
 expect 2 "no file 'deos-klient' and none of that name is shipped .did you mean 'deos-client'\?.; shipped: .*envisat-capture" "$F" check deos-klient; one_line
-expect 2 "'deos-client' is a scenario that is shipped, allowed: a campaign; freefloat run takes it" "$F" campaign deos-client; one_line
+expect 2 "'envisat-capture' is a scenario that is shipped, allowed: a campaign; freefloat run takes it" "$F" campaign envisat-capture; one_line
 expect 2 "'lag' is a campaign that is shipped, allowed: a scenario; freefloat campaign takes it" "$F" check lag; one_line
 expect 2 "no file 'skw.*did you mean 'skew'" "$F" campaign skw
 expect 2 "cannot be read" "$F" check ../deos-client

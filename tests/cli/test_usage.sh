@@ -72,6 +72,15 @@ refuse "timeout 0: allowed: 1 to 100000 answers" facility "$S" --timeout 0
 refuse "timeout 5x: allowed: 1 to 100000 answers" facility "$S" --timeout 5x
 expect 1 "answers /dev/null/x" "$FREEFLOAT" facility "$S" --answers /dev/null/x; one_line
 refuse "is not a log format" rt "$S" --log xml
+refuse "'mcp' is not a log format .did you mean 'mcap'" run "$S" --log mcp
+refuse "no item 'rigt' in contacts .did you mean 'right'" run "$S" --set contacts.rigt.damping=3
+refuse "arm 'kr12' .did you mean 'kr120'" analyze workspace "$S" --arm kr12
+refuse "no run is named 'dif' .did you mean 'diff'" runs dif a b
+refuse "no run is named 'lst'; freefloat runs alone lists them" runs lst
+for command in replay "export --to csv" "analyze log --identify delay"; do
+  # shellcheck disable=SC2086
+  refuse "a log is not read from the standard input, allowed: a file" $command -
+done
 
 # what a run shows: on-board software and its monitors, an emulation beside its target, a page with its token
 expect 0 "on-board software \(builtin\): [0-9]+ cycles, 0 without a good answer" "$FREEFLOAT" run "$FF_SOURCE_DIR/scenarios/envisat-capture.yaml" --set time.duration=0.2 --log none --out a

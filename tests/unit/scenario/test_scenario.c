@@ -544,7 +544,7 @@ static void test_set_changes_values(void **state) {
 static void test_set_errors_name_the_set(void **state) {
     (void)state;
     set_bad(contract, "contacts.frnt.damping=3",
-            "no item 'frnt' in contacts, allowed: front, or an index from 0 to 1");
+            "no item 'frnt' in contacts (did you mean 'front'?), allowed: front, or an index from 0 to 1");
     set_bad(contract, "contacts.2.damping=3",
             "no item '2' in contacts, allowed: front, or an index from 0 to 1");
     set_bad(contract, "time.cycle.x=3", "'cycle' is a plain value and has no 'x', allowed: a path to a key");
