@@ -61,6 +61,7 @@ typedef struct ff_live_command {
     double value;  /* finite, and inside the parameter's range */
     uint32_t id;   /* the page's */
     uint32_t viewer;
+    bool proven; /* it gave the token: from then on its sender is an operator, whose place nobody takes */
 } ff_live_command;
 
 /* Something that trips or fails a requirement: shown as a bar with the distance that is left. */

@@ -90,6 +90,7 @@ bool ff_live__parse(const ff_live *live, const char *line, size_t length, ff_liv
         return false;
     if (!ff_live__permit(live, command->verb, token, false, text, size))
         return false;
+    command->proven = token && live->control && ff_live__token(live, token);
     int next = 2;
     if (command->verb == FF_LIVE_SET) {
         command->parameter = next < words ? ff_live__parameter(live, word[next]) : -1;

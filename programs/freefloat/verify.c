@@ -94,7 +94,8 @@ int ff_cmd_verify(int argc, char **argv) {
     if (!o.json)
         ff_json_free(&(ff_json){.text = text});
     if (!o.json && !o.quiet)
-        ff_cli_line("%s: %s%s%s", word, result.different ? "something differs" : "the same bits",
+        ff_cli_line("%s: %s%s%s", word,
+                    result.different ? "something differs, or could not be replayed" : "the same bits",
                     result.changed ? "; not every input is what it was" : "",
                     result.replayed || result.different ? ""
                                                         : " (no log.mcap to replay: run with --log mcap)");

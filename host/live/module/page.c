@@ -208,6 +208,7 @@ static int order(server *s, struct lws *wsi, viewer *v) {
     if (!taken && strstr(answer.text, "wrong token") && ++v->wrong >= WRONG_TOKENS)
         return -1;
     if (taken) {
+        v->operates |= command.proven;
         command.viewer = v->number;
         int free_slot = -1;
         for (int i = 0; i < FF_LIVE_OUTBOX; i++)

@@ -21,7 +21,7 @@ typedef struct viewer {
     const ff_live_file *file; /* in its place; NULL: the page itself */
     uint32_t number;
     bool greeted, begun, caught_up; /* begun: it got the first piece of the past */
-    bool operates;                  /* came with the token: nobody takes its place */
+    bool operates;                  /* came with the token, or gave it: nobody takes its place */
     int turn;                       /* messages that it may still get in this tick */
     int heard;                      /* orders in this tick */
     uint64_t offered;               /* the tick since which it has taken nothing; 0: nothing waits */

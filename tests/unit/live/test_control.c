@@ -32,10 +32,14 @@ static void test_parse_token_needed_where_guarded(void **state) {
     ff_live_command c;
     make_page(true, true);
     assert_true(parse("7 hold", &c));
+    assert_false(c.proven);
     assert_int_equal(c.id, 7);
     assert_int_equal(c.verb, FF_LIVE_HOLD);
     assert_true(parse("8 stop", &c));
     assert_true(parse("9 zero token=" TOKEN, &c));
+    assert_true(c.proven);
+    assert_true(parse("9 hold token=0123456789abcdef0123456789abcdee", &c)); /* needs none */
+    assert_false(c.proven);
     assert_true(parse("10 set threshold 2.5 token=" TOKEN, &c));
     assert_near(c.value, 2.5, 0.0);
     assert_int_equal(c.parameter, 0);
