@@ -24,13 +24,10 @@ static char *summary(const ff_session *session, ff_status status) {
     const ff_emulate_result *r = &session->emulation;
     const bool good = status >= 0;
     const double none = (double)NAN;
-    /* a joint's pose is an angle, a planar arm's a position, that of six joints both */
+    /* a joint's pose is an angle, a planar arm's a position, that of six joints both; the keys are the
+     * joint's */
     const bool arm = scenario->target == FF_TARGET_ARM;
-    const char *const unit = !arm ? "rad" : scenario->arms.robot.links == 6 ? "m_or_rad" : "m";
-    char pose[32], constraint[32], clik[32];
-    snprintf(pose, sizeof pose, "pose_error_%s", unit);
-    snprintf(constraint, sizeof constraint, "constraint_%s", unit);
-    snprintf(clik, sizeof clik, "clik_bound_%s", unit);
+    const char *const unit = !arm ? "rad" : scenario->arms.robot.links == 6 ? "m or rad" : "m";
     ff_json json;
     ff_json_init(&json, true);
     ff_json_open(&json, NULL, '{');
@@ -48,10 +45,11 @@ static char *summary(const ff_session *session, ff_status status) {
     ff_json_number(&json, "contact_s", r->contact_s);
     ff_json_number(&json, "peak_force_N", good ? r->peak_force : none);
     ff_json_number(&json, "final_force_N", good ? r->final_force : none);
-    ff_json_number(&json, pose, good ? r->pose_error : none);
+    ff_json_string(&json, "pose_unit", unit);
+    ff_json_number(&json, "pose_error_rad", good ? r->pose_error : none);
     ff_json_number(&json, "force_error_N", good ? r->force_error : none);
-    ff_json_number(&json, constraint, good ? r->constraint : none);
-    ff_json_number(&json, clik, good ? r->clik_bound : none);
+    ff_json_number(&json, "constraint_rad", good ? r->constraint : none);
+    ff_json_number(&json, "clik_bound_rad", good ? r->clik_bound : none);
     ff_json_number(&json, "force_gain_bound_1pkg", good ? r->force_gain_bound : none);
     ff_json_number(&json, "contact_direct_s", r->contact_direct_s);
     ff_json_number(&json, "motor_error_rad", good ? r->state_error : none);

@@ -127,7 +127,7 @@ ff_outcome ff_session_settle(const ff_session *session, ff_run_folder *folder, f
                              bool stopped, const char **where, ff_notes *notes);
 void ff_session_claim_free(ff_session_claim *claim);
 
-/* "pass", "fail", or "none": it ended well, and nothing was required of it (an emulation). */
+/* "pass" or "fail"; an emulation passes when it ends well: nothing else is required of it. */
 const char *ff_session_verdict(const ff_session *session);
 /* "csv,mcap" or "none" into options. FF_REFUSED: anything else. */
 ff_outcome ff_session_logs(const char *list, ff_session_options *options, ff_notes *notes);

@@ -210,7 +210,7 @@ static void print_emulation(const ff_session *session) {
            "  |f - lambda| %.3g N, constraint %.3g %s\n",
            r->pose_error, unit, r->contact_error, r->force_error, r->constraint, unit);
     if (session->metrics.pass)
-        printf("verdict none: nothing is required of an emulation\n");
+        printf("verdict pass: it ended well; nothing else is required of an emulation\n");
     else
         printf("verdict %sfail%s: the emulation did not come to its end\n", ff_cli_red(), ff_cli_plain());
 }

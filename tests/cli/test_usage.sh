@@ -87,8 +87,8 @@ expect 0 "on-board software \(builtin\): [0-9]+ cycles, 0 without a good answer"
 narrow
 grep -q "monitors: W_c (25)" out.txt || fail "no monitors: $(cat out.txt)"
 expect 0 "largest differences: pose [0-9.e-]+ m, " "$FREEFLOAT" run "$E" --set time.duration=0.05 --log none --out a; narrow
-grep -q "^verdict none: " out.txt || fail "no verdict of an emulation: $(cat out.txt)"
-grep -q '"verdict": "none"' a/summary.json && grep -q '"verdict": "none"' a/manifest.json || fail "verdict of an emulation: $(grep verdict a/*.json)"
+grep -q "^verdict pass: " out.txt || fail "no verdict of an emulation: $(cat out.txt)"
+grep -q '"verdict": "pass"' a/summary.json && grep -q '"verdict": "pass"' a/manifest.json && grep -q '"pose_error_rad": ' a/summary.json && grep -q '"pose_unit": "m"' a/summary.json || fail "verdict of an emulation: $(grep verdict a/*.json)"
 grep -Eq "contact s +none +none" out.txt || fail "a contact in 50 ms: $(cat out.txt)"
 expect 0 "contact s +0.39487[0-9] +0.39487" "$FREEFLOAT" run "$FF_SOURCE_DIR/scenarios/papers/aghili/appendix-e.yaml" --set time.duration=0.5 --log none --out a
 expect 0 "live http://127.0.0.1:[0-9]+/#token=[0-9a-f]{32}" "$FREEFLOAT" run "$S" --live 127.0.0.1:0 --control --set time.duration=0.1 --log none --out a

@@ -242,8 +242,9 @@ class Page {
       const e = pair.error_vs_ideal;
       if (e) add(`${name} against ideal`, `${quantity(e.position_m, "m")}, ${quantity(e.attitude_rad, "rad")}`);
     }
-    for (const [key, value] of Object.entries((s.emulation as Record<string, unknown> | undefined) ?? {})) {
-      const [name, unit] = key === "inertia_ratio" ? ["inertia ratio", ""] : emulationUnit(key);
+    const emulation = (s.emulation as Record<string, unknown> | undefined) ?? {};
+    for (const [key, value] of Object.entries(emulation)) {
+      const [name, unit] = key === "inertia_ratio" ? ["inertia ratio", ""] : emulationUnit(key, emulation.pose_unit);
       if (typeof value === "number") add(`Emulation, ${name}`, quantity(value, unit));
       else if (typeof value === "boolean") add(`Emulation, ${key}`, value ? "yes" : "no");
       else if (Array.isArray(value) && !squareOf(value)) add(`Emulation, ${name}`, value.map((v) => number(typeof v === "number" ? v : null)).join(", "));

@@ -76,10 +76,11 @@ export function events(run: Run): [number, string][] {
 
 export const decimals = (value: number | null): string => (value === null ? "–" : value.toFixed(3).replace("-", "−"));
 
-/** "pose_error_rad" -> ["pose error", "rad"]. */
-export function emulationUnit(key: string): [string, string] {
-  const cut = key.endsWith("_m_or_rad") ? key.length - 9 : key.lastIndexOf("_");
-  return cut < 0 ? [key, ""] : [words(key.slice(0, cut)), words(key.slice(cut + 1)).replace("1pkg", "1/kg")];
+/** "pose_error_rad" -> ["pose error", "rad"]; a pose has the unit that the summary says. */
+export function emulationUnit(key: string, pose: unknown): [string, string] {
+  const cut = key.lastIndexOf("_");
+  if (/^(pose_error|constraint|clik_bound)_rad$/.test(key) && typeof pose === "string") return [words(key.slice(0, cut)), pose];
+  return cut < 0 ? [key, ""] : [words(key.slice(0, cut)), key.slice(cut + 1).replace("1pkg", "1/kg")];
 }
 
 export function mark(good: boolean, text: string): HTMLElement {

@@ -81,8 +81,8 @@ export function verdict(run: Run): Verdict {
   const measure = (r: Requirement): string => quantity(relevant(r.value, r.limit), UNITS[r.name] ?? "");
   const limit = (r: Requirement): string => `${exact(r.limit)}${UNITS[r.name] ? `\u00a0${UNITS[r.name]}` : ""}`;
   const ended = ending(run);
-  if (isUnjudged(run)) return {valid, judged: false, word: "Not judged", sentence: run.summary.emulation ? "nothing is required of an emulation." : "a log alone holds no requirement.", when: null};
-  if (valid && requirements.length === 0) return {valid, judged: false, word: "Not judged", sentence: "the scenario sets no requirement.", when: null};
+  if (isUnjudged(run)) return {valid, judged: false, word: "Not judged", sentence: "a log alone holds no requirement.", when: null};
+  if (valid && requirements.length === 0) return {valid, judged: false, word: "Not judged", sentence: run.summary.emulation ? "nothing is required of an emulation." : "the scenario sets no requirement.", when: null};
   if (valid) {
     const parts = requirements.map((r) => (isJudged(r) ? `${words(r.name)} ${measure(r)} of ${limit(r)} allowed` : `${words(r.name)} not judged`));
     return {valid, judged: true, word: "Valid", sentence: `${parts.join(", ")}.`, when: null};
