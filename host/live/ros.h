@@ -8,7 +8,7 @@
 #define FF_LIVE_ROS_H
 
 #include "live/broadcast.h"
-#include "net/link.h"
+#include "net/topic_link.h"
 
 enum {
     FF_ROS_NAME = FF_TOPIC_NAME + 64,

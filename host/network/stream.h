@@ -4,7 +4,7 @@
 #define FF_NETWORK_STREAM_H
 
 #include "devices/device.h"
-#include "net/link.h"
+#include "net/topic_link.h"
 #include "net/socket.h"
 
 #include <stdatomic.h>

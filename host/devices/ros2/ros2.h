@@ -5,7 +5,7 @@
 #define FF_DEVICES_ROS2_ROS2_H
 
 #include "devices/device.h"
-#include "net/link.h"
+#include "net/topic_link.h"
 
 #define FF_ROS2_STATES "sensor_msgs/msg/JointState"
 #define FF_ROS2_COMMAND "std_msgs/msg/Float64MultiArray"
@@ -37,7 +37,7 @@ typedef struct ff_ros2_states {
     double q[6];    /* [rad] of those found */
 } ff_ros2_states;
 
-/* A message with the head of net/link.h. FF_ERR_FORMAT: malformed; FF_ERR_NOT_FINITE: a joint that was found,
+/* A message with the head of net/topic_link.h. FF_ERR_FORMAT: malformed; FF_ERR_NOT_FINITE: a joint that was found,
  * or the wrench, is no number. Joints of others are passed over. */
 ff_status ff_ros2_states_decode(const void *bytes, size_t size, const ff_device_settings *of,
                                 ff_ros2_states *states);

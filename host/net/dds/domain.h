@@ -7,7 +7,7 @@
 
 #include <dds/dds.h>
 
-#include "net/link.h"
+#include "net/topic_link.h"
 
 /* A participant in the domain, on the interface of that address; the first one of a program opens the domain
  * there, the others join it. Negative with a sentence. */

@@ -1,5 +1,5 @@
-/* The module dds: net/link.h by Cyclone DDS. Its threads hand what comes in to the socket, one of our own
- * writes what is sent; they keep off the loop's processor and come before ordinary work where that is
+/* The module dds: net/topic_link.h by Cyclone DDS. Its threads hand what comes in to the socket, one of our
+ * own writes what is sent; they keep off the loop's processor and come before ordinary work where that is
  * allowed.
  */
 #include <pthread.h>

@@ -1,4 +1,4 @@
-#include "net/link.h"
+#include "net/topic_link.h"
 
 #include "text/module.h"
 

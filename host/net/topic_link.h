@@ -1,8 +1,8 @@
-/* net/link.h - a topic that is read and one that is written, of ROS 2, as datagrams on a socket: what comes
- * in is handed on with a head, what is sent goes out. DDS and its threads (the module `dds`, on Cyclone DDS)
- * stand behind the socket: whoever holds it neither waits for them nor allocates. */
-#ifndef FF_NET_LINK_H
-#define FF_NET_LINK_H
+/* net/topic_link.h - a topic that is read and one that is written, of ROS 2, as datagrams on a socket: what
+ * comes in is handed on with a head, what is sent goes out. DDS and its threads (the module `dds`, on Cyclone
+ * DDS) stand behind the socket: whoever holds it neither waits for them nor allocates. */
+#ifndef FF_NET_TOPIC_LINK_H
+#define FF_NET_TOPIC_LINK_H
 
 #include "freefloat/base.h"
 
