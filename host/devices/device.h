@@ -208,8 +208,8 @@ typedef struct ff_device {
     /* A stream (TCP, this computer calls the device) in place of datagrams, cut into packets that stand for
      * them: [bytes] of the first one, 0: more are needed, SIZE_MAX: the stream is lost. NULL: datagrams. */
     size_t (*frame)(const void *bytes, size_t size);
-    /* Topics of ROS 2 in place of datagrams, each message with the head of net/topic_link.h; nothing is sent for
-     * an answer of 0 bytes. NULL: datagrams or a stream. */
+    /* Topics of ROS 2 in place of datagrams, each message with the head of net/topic_link.h; nothing is sent
+     * for an answer of 0 bytes. NULL: datagrams or a stream. */
     void (*topics)(const void *state, ff_device_topics *topics);
     /* Of a stream or topics, before the first telegram: one packet (NULL at first), and what to send next.
      * FF_INFO_HELD: it continues; FF_INFO_LIMITED: the program is to be sent now, then it continues; FF_OK:
