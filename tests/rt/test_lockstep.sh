@@ -33,7 +33,7 @@ check() { # NAME FILE options of all three...
   "$FREEFLOAT" replay "$name/log.mcap" --quiet --trust || fail "$name: its log does not replay"
 }
 check tdpa "$S/deos-client.yaml" --set time.duration=12
-# what happened has its time before the run-up (the check stands for half a second at least) and after the end, and what the stop came to is told
+# what happened has its time before the run-up (the check stands for half a second at least) and after the end, and what the stop came to is reported
 python3 - << 'P' || fail "events of tdpa"
 import json
 events = json.load(open("tdpa/summary.json"))["events"]

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# RSI as a laboratory has it: own names and elements on the wire, limits that are told, kept and read back, and the controller's files.
+# RSI as a laboratory has it: own names and elements on the wire, limits that are configured, kept and read back, and the controller's files.
 set -u
 . "$FF_SOURCE_DIR/tests/rt/pair.sh"
 need python3

@@ -38,7 +38,7 @@ typedef struct ff_ros2_states {
 } ff_ros2_states;
 
 /* A message with the head of net/topic_link.h. FF_ERR_FORMAT: malformed; FF_ERR_NOT_FINITE: a joint that was
- * found, or the wrench, is no number. Joints of others are passed over. */
+ * found, or the wrench, is not a number. Joints of others are passed over. */
 ff_status ff_ros2_states_decode(const void *bytes, size_t size, const ff_device_settings *of,
                                 ff_ros2_states *states);
 ff_status ff_ros2_wrench_decode(const void *bytes, size_t size, ff_ros2_message *message, ff_wrench *wrench);
