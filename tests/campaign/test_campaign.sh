@@ -117,7 +117,7 @@ cmp -s k/results.csv whole/results.csv || fail "the resumed table differs from a
 [ "$(stat -c %s k/results.journal)" -eq "$(stat -c %s whole/results.journal)" ] || fail "a run stands in the journal twice"
 
 # Ctrl-C: a clear line, and it continues
-"$FREEFLOAT" campaign k.yaml --threads 1 --out i > out.txt 2>&1 & pid=$!
+behind out.txt "$FREEFLOAT" campaign k.yaml --threads 1 --out i; pid=$!
 for _ in $(seq 200); do [ "$(stat -c %s i/results.journal 2>/dev/null || echo 0)" -gt 5000 ] && break; sleep 0.02; done
 kill -INT $pid; wait $pid; status=$?
 [ $status -eq 1 ] || fail "exit $status after Ctrl-C"

@@ -50,7 +50,7 @@ facility=
 python3 -c 'import json; v = json.load(open("facility.json")); assert v["sessions"] == 1 and v["cycles"] > 400, v' || fail "facility --json: $(head -c 300 facility.json)"
 # A sensor that jumps beyond its limit: the cause in one line, the last seconds in a file, exit status 1; a page is served meanwhile.
 # shellcheck disable=SC2086
-timeout 100 "$FREEFLOAT" facility "$S/wall.yaml" --once --lockstep --timeout 100 --answers answers.csv --set 'facility.faults=[{kind: ft-offset, value: 300, from: 0.7}]' $ports > facility.txt 2>&1 &
+behind facility.txt timeout 100 "$FREEFLOAT" facility "$S/wall.yaml" --once --lockstep --timeout 100 --answers answers.csv --set 'facility.faults=[{kind: ft-offset, value: 300, from: 0.7}]' $ports
 facility=$!
 # shellcheck disable=SC2086
 expect 1 "FAULT, .*force" timeout 100 "$FREEFLOAT" rt "$S/wall.yaml" --silence 10 --out trip --set satellites.body.safety.force=200 --live 127.0.0.1:0 --control $ports

@@ -156,8 +156,7 @@ refuse "log.csv:" view cut
 refuse "live|address" view w --live nowhere
 for log in csv mcap; do
   mkdir "v$log"; cp w/log.$log "v$log"
-  rm -f out.txt # the words of the command before
-  "$FREEFLOAT" view "v$log" --live 127.0.0.1:0 > out.txt 2>&1 &
+  behind out.txt "$FREEFLOAT" view "v$log" --live 127.0.0.1:0
   view=$!
   for _ in $(seq 600); do grep -qs "rows of" out.txt && break; sleep 0.1; done
   kill -INT $view
@@ -182,7 +181,7 @@ refuse "with relative corrections, is not supported" guard "$S" --set "satellite
 refuse "robot on a rail.* is not supported" guard "$S" --set "satellites.body.robot={$robot, base: {position: [-1.35, 0, -1.57]}, rail: {axis: [0, 1, 0], length: 6, speed: 1.5}}"
 refuse "freefloat guard: satellites.body: " guard "$S" --set "satellites.body.robot={$robot, base: {position: [-9, 0, 0]}}"
 port=$((10240 + RANDOM % 20000))
-"$FREEFLOAT" guard "$S" --listen 127.0.0.1:$port --loop 127.0.0.1:$((port + 1)) --satellite body > guard.txt 2>&1 & # not out.txt, which still has the words of the guard before
+behind guard.txt "$FREEFLOAT" guard "$S" --listen 127.0.0.1:$port --loop 127.0.0.1:$((port + 1)) --satellite body
 guard=$!
 for _ in $(seq 600); do grep -qs "guard: " guard.txt && break; sleep 0.05; done
 kill -INT $guard
@@ -224,7 +223,7 @@ done
 refuse "cannot write into this folder" run "$S" --out "/dev/null/$odd"; quiet refusal
 # SIGTERM, and a terminal that is gone, end a run as Ctrl-C does: what was computed is kept; nohup says that it continues
 for how in TERM HUP; do
-  "$FREEFLOAT" run "$S" --set time.duration=60 --method direct --live 127.0.0.1:0 --log mcap,csv --out "$how" > out.txt 2>&1 &
+  behind out.txt "$FREEFLOAT" run "$S" --set time.duration=60 --method direct --live 127.0.0.1:0 --log mcap,csv --out "$how"
   run=$!
   for _ in $(seq 600); do [ "$(stat -c %s "$how/log.mcap" 2> /dev/null || echo 0)" -gt 60000 ] && break; sleep 0.1; done
   kill "-$how" $run
@@ -233,7 +232,7 @@ for how in TERM HUP; do
   [ $got -eq 1 ] && [ -s "$how/summary.json" ] && [ "$(wc -l < "$how/log.csv")" -gt 10 ] || fail "SIG$how: exit $got: $(cat out.txt; ls -A "$how")"
 done
 expect 0 "rows" "$FREEFLOAT" export TERM/log.mcap --to csv --out term2
-nohup "$FREEFLOAT" run "$S" --set time.duration=60 --method direct --live 127.0.0.1:0 --log none --out no > out.txt 2>&1 &
+behind out.txt nohup "$FREEFLOAT" run "$S" --set time.duration=60 --method direct --live 127.0.0.1:0 --log none --out no
 run=$!
 for _ in $(seq 600); do [ -e no/manifest.json ] && break; sleep 0.1; done
 kill -HUP $run; sleep 0.3

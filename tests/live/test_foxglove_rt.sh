@@ -7,7 +7,7 @@ need python3
 export PYTHONDONTWRITEBYTECODE=1
 S=$FF_SOURCE_DIR/scenarios/deos-client.yaml # in lock step: on a busy machine nothing is late
 start_facility --lockstep --set time.duration=140
-timeout 60 "$FREEFLOAT" rt "$S" --arm --out rt --log none --foxglove=127.0.0.1:0 --silence 20 --set time.duration=140 "${P[@]}" < /dev/null > rt.txt 2>&1 &
+behind rt.txt timeout 60 "$FREEFLOAT" rt "$S" --arm --out rt --log none --foxglove=127.0.0.1:0 --silence 20 --set time.duration=140 "${P[@]}"
 rt_pid=$!
 for _ in $(seq 600); do
   url=$(sed -n 's/^foxglove //p' rt.txt)

@@ -27,7 +27,7 @@ pair() {
   shift 3
   ports
   # shellcheck disable=SC2086
-  timeout 120 "${urgent[@]}" "$FREEFLOAT" facility "$file" --once "${P[@]}" $options "${facility_options[@]}" > "$out.facility" 2>&1 &
+  behind "$out.facility" timeout 120 "${urgent[@]}" "$FREEFLOAT" facility "$file" --once "${P[@]}" $options "${facility_options[@]}"
   facility_pid=$!
   # shellcheck disable=SC2086
   timeout 120 "$FREEFLOAT" rt "$file" --arm --out "$out" "${P[@]}" "$@" < /dev/null > "$out.rt" 2>&1
@@ -39,8 +39,8 @@ pair() {
 }
 # The two sides apart, of the scenario $S; finish waits for both. The facility ends by itself (--once), on a busy machine a moment later. A robot
 # counts as silent after 20 s, unless a case waits for that and says otherwise: a busy machine shall not.
-start_facility() { ports; timeout 100 "${urgent[@]}" "$FREEFLOAT" facility "$S" --once "${P[@]}" "$@" > facility.txt 2>&1 & facility_pid=$!; }
-start_rt() { : > rt.txt; rm -rf out; timeout 100 "$FREEFLOAT" rt "$S" --arm --out out "${P[@]}" --silence 20 "$@" < /dev/null > rt.txt 2>&1 & rt_pid=$!; }
+start_facility() { ports; behind facility.txt timeout 100 "${urgent[@]}" "$FREEFLOAT" facility "$S" --once "${P[@]}" "$@"; facility_pid=$!; }
+start_rt() { rm -rf out; behind rt.txt timeout 100 "$FREEFLOAT" rt "$S" --arm --out out "${P[@]}" --silence 20 "$@"; rt_pid=$!; }
 finish() {
   wait "$rt_pid"
   # shellcheck disable=SC2034 # for the caller

@@ -32,7 +32,7 @@ pair() {
   shift 3
   ports
   # shellcheck disable=SC2086
-  timeout 100 "$FREEFLOAT" facility "$file" --once "${P[@]}" $options "${facility_options[@]}" > "$out.facility" 2>&1 & facility_pid=$!
+  behind "$out.facility" timeout 100 "$FREEFLOAT" facility "$file" --once "${P[@]}" $options "${facility_options[@]}"; facility_pid=$!
   timeout 100 "$FREEFLOAT" rt "$file" --arm --out "$out" "${P[@]}" "$@" < /dev/null > "$out.rt" 2>&1
   got=$?
   wait "$facility_pid"; facility_pid=
@@ -57,7 +57,7 @@ arm() { # CASE expected-exit "text in rt's output" options...
   local name=$1 want=$2 text=$3
   shift 3
   ports
-  timeout 60 python3 "$R/arm_peer.py" "$base" "$name" > "$name.peer" 2>&1 & facility_pid=$!
+  behind "$name.peer" timeout 60 python3 "$R/arm_peer.py" "$base" "$name"; facility_pid=$!
   timeout 60 "$FREEFLOAT" rt "$S" --arm --out "$name" "${P[@]}" --log none --silence 5 "${sampled[@]}" --set time.duration=0.1 "$@" < /dev/null > "$name.rt" 2>&1
   got=$?
   case $name in met | fast) ;; *) kill "$facility_pid" 2> /dev/null ;; esac # those say what they were sent
@@ -94,8 +94,8 @@ finish
 { [ $got -eq 1 ] && grep -q "stopped at" rt.txt && grep -q "the arm ended after .* 0 commands late" facility.txt; } || fail "Ctrl-C: exit $got: $(cat rt.txt facility.txt)"
 # a client in python
 ports
-timeout 60 "$FREEFLOAT" facility "$S" --once "${P[@]}" --lockstep --set time.cycle=0.001 --set 'emulation.robot.gravity=[0,0,0]' \
-  --set 'emulation.robot.links.0.viscous=0' --set 'emulation.robot.links.1.viscous=0' --set 'emulation.robot.links.0.torque=50' > client.facility 2>&1 & facility_pid=$!
+behind client.facility timeout 60 "$FREEFLOAT" facility "$S" --once "${P[@]}" --lockstep --set time.cycle=0.001 --set 'emulation.robot.gravity=[0,0,0]' \
+  --set 'emulation.robot.links.0.viscous=0' --set 'emulation.robot.links.1.viscous=0' --set 'emulation.robot.links.0.torque=50'; facility_pid=$!
 timeout 50 python3 "$R/arm_client.py" "$base" > client.txt 2>&1 || fail "a client: $(tail -n 3 client.txt client.facility)"
 wait "$facility_pid"; facility_pid=
 grep -q "0 commands late, 0 stale, 2 strange, 1 malformed" client.facility || fail "a client: $(cat client.facility)"

@@ -46,7 +46,7 @@ console() {
   shift 2
   ports
   # shellcheck disable=SC2086
-  timeout 100 "$FREEFLOAT" facility "$S" --once --lockstep "${P[@]}" "${both[@]}" --set "satellites.body.robot={kind: kuka-rsi, $arm}" > "$name.facility" 2>&1 &
+  behind "$name.facility" timeout 100 "$FREEFLOAT" facility "$S" --once --lockstep "${P[@]}" "${both[@]}" --set "satellites.body.robot={kind: kuka-rsi, $arm}"
   facility_pid=$!
   # shellcheck disable=SC2086
   timeout 100 python3 console.py "$name.rt" "$@" -- "$FREEFLOAT" rt "$S" --out "$name" "${P[@]}" $quiet --silence 20 "${both[@]}" --set "satellites.body.check={$check}" \

@@ -31,12 +31,12 @@ three() {
   shift 3
   ports
   local loop=$((base + 5))
-  timeout 300 "$FREEFLOAT" facility "$S" --once --lockstep "${P[@]}" "${sets[@]}" --set "time.duration=$duration" --answers "$out.csv" > "$out.facility" 2>&1 &
+  behind "$out.facility" timeout 300 "$FREEFLOAT" facility "$S" --once --lockstep "${P[@]}" "${sets[@]}" --set "time.duration=$duration" --answers "$out.csv"
   facility_pid=$!
   # shellcheck disable=SC2086
-  timeout 300 "$FREEFLOAT" guard "$S" --once "${sets[@]}" --set "time.duration=$duration" --listen "127.0.0.1:$base" --loop "127.0.0.1:$loop" $options > "$out.guard" 2>&1 &
+  behind "$out.guard" timeout 300 "$FREEFLOAT" guard "$S" --once "${sets[@]}" --set "time.duration=$duration" --listen "127.0.0.1:$base" --loop "127.0.0.1:$loop" $options
   guard_pid=$!
-  "$FREEFLOAT" rt "$S" --arm --out "$out" --rsi-port "$loop" --ati-port "$((base + 10))" --http-port "$((base + 20))" --wait 60 --silence 20 "${sets[@]}" --set "time.duration=$duration" --log csv "$@" < /dev/null > "$out.rt" 2>&1 &
+  behind "$out.rt" "$FREEFLOAT" rt "$S" --arm --out "$out" --rsi-port "$loop" --ati-port "$((base + 10))" --http-port "$((base + 20))" --wait 60 --silence 20 "${sets[@]}" --set "time.duration=$duration" --log csv "$@"
   rt_pid=$!
 }
 # the robot has gone 2 mm, by the last whole line
@@ -85,9 +85,9 @@ echo "$kills random moments: at rest within its limits $rests times"
 # limits of the guard below those that rt obeys: what rt sends is withheld
 ports
 loop=$((base + 5))
-timeout 300 "$FREEFLOAT" facility "$S" --once --lockstep "${P[@]}" "${sets[@]}" --answers narrow.csv > narrow.facility 2>&1 &
+behind narrow.facility timeout 300 "$FREEFLOAT" facility "$S" --once --lockstep "${P[@]}" "${sets[@]}" --answers narrow.csv
 facility_pid=$!
-timeout 300 "$FREEFLOAT" guard "$S" --once "${sets[@]}" --set satellites.client.safety.velocity=0.02 --listen "127.0.0.1:$base" --loop "127.0.0.1:$loop" --patience 20 > narrow.guard 2>&1 &
+behind narrow.guard timeout 300 "$FREEFLOAT" guard "$S" --once "${sets[@]}" --set satellites.client.safety.velocity=0.02 --listen "127.0.0.1:$base" --loop "127.0.0.1:$loop" --patience 20
 guard_pid=$!
 timeout 100 "$FREEFLOAT" rt "$S" --arm --out narrow --rsi-port "$loop" --ati-port "$((base + 10))" --http-port "$((base + 20))" --silence 20 "${sets[@]}" --log csv < /dev/null > narrow.rt 2>&1
 ended

@@ -23,7 +23,7 @@ for corrections in absolute relative; do
     scenario axes $corrections "$cycle" > pc.yaml
     ports
     # shellcheck disable=SC2154 # base is what ports found
-    timeout 200 "$FREEFLOAT" facility pc.yaml "${P[@]}" > pc.facility 2>&1 & facility_pid=$!
+    behind pc.facility timeout 200 "$FREEFLOAT" facility pc.yaml "${P[@]}"; facility_pid=$!
     timeout 190 python3 "$R/peer_pc.py" "$base" $((base + 10)) $((base + 20)) $corrections "$seconds" > pc.txt 2>&1; got=$?
     kill "$facility_pid"; wait "$facility_pid" 2> /dev/null; facility_pid=
     [ $got -eq 3 ] || break
@@ -52,7 +52,7 @@ devices() { # WHAT: in a subshell, with ports and a folder of its own
   mkdir "$what" && cd "$what" || exit 1
   ports
   # shellcheck disable=SC2086
-  timeout 50 python3 "$R/peer_devices.py" $base $((base + 10)) $((base + 20)) $what "$first" > devices.txt 2>&1 & facility_pid=$!
+  behind devices.txt timeout 50 python3 "$R/peer_devices.py" $base $((base + 10)) $((base + 20)) $what "$first"; facility_pid=$!
   for _ in $(seq 200); do ss -Htnl | grep -q ":$((base + 20))\b" && break; sleep 0.05; done # its page is there
   # shellcheck disable=SC2086
   timeout 40 "$FREEFLOAT" rt ../devices.yaml --arm --out out --log mcap "${P[@]}" --silence 20 < /dev/null > rt.txt 2>&1; got=$?

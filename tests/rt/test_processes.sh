@@ -33,7 +33,7 @@ grep -q "RSI" facility.txt && ! grep -q "after .* cycles" facility.txt || fail "
 [ -s out/fault.csv ] || fail "the last 2 s were not kept"
 
 # no file of the loop can grow: the run ends; the terminal is a pipe, for a file would not grow either
-ports; timeout 60 "$FREEFLOAT" facility "$S" --once --lockstep "${P[@]}" --set "facility.faults=[{kind: disk-full, from: 5}]" > facility.txt 2>&1 & facility_pid=$!
+ports; behind facility.txt timeout 60 "$FREEFLOAT" facility "$S" --once --lockstep "${P[@]}" --set "facility.faults=[{kind: disk-full, from: 5}]"; facility_pid=$!
 rm -rf out; timeout 60 "$FREEFLOAT" rt "$S" --arm --out out --log mcap "${P[@]}" --silence 20 < /dev/null 2>&1 | cat > rt.txt; got=${PIPESTATUS[0]}
 wait "$facility_pid"; facility_pid=
 grep -q "BRAKE, RECORDER" rt.txt && grep -q "s  FAULT" rt.txt && [ "$got" -eq 1 ] || fail "files that cannot grow: exit $got: $(cat rt.txt)"
@@ -43,8 +43,8 @@ grep -q "log.mcap: cannot be written (File too large)" rt.txt || fail "the reaso
 
 # a disk that is really full: the run ends, the log that was flushed is readable; not compressed, for it shall be full soon
 if mkdir small && mount -t tmpfs -o size=1500k none small 2> /dev/null; then
-  ports; timeout 60 "$FREEFLOAT" facility "$S" --once --lockstep "${P[@]}" > facility.txt 2>&1 & facility_pid=$!
-  timeout 60 "$FREEFLOAT" rt "$S" --arm --out small/x --log mcap-plain "${P[@]}" --silence 20 < /dev/null > rt.txt 2>&1 & rt_pid=$!
+  ports; behind facility.txt timeout 60 "$FREEFLOAT" facility "$S" --once --lockstep "${P[@]}"; facility_pid=$!
+  behind rt.txt timeout 60 "$FREEFLOAT" rt "$S" --arm --out small/x --log mcap-plain "${P[@]}" --silence 20; rt_pid=$!
   finish
   grep -q "BRAKE, RECORDER" rt.txt && grep -q "s  FAULT" rt.txt && [ $got -eq 1 ] || fail "full disk: exit $got: $(cat rt.txt)"
   umount small

@@ -76,7 +76,7 @@ urgent=() # an interpreter beside busy cores is late: before the other tests, wh
 chrt -f 10 true 2> /dev/null && urgent=(chrt -f 10)
 driver() { # WHAT expected in rt's lines
   # shellcheck disable=SC2086
-  timeout 60 "${urgent[@]}" python3 "$R/ros2_driver.py" "$peer" $domain "/s$$" "/c$$" "/w$$" "$1" $where > "$1.peer" 2>&1 & facility_pid=$!
+  behind "$1.peer" timeout 60 "${urgent[@]}" python3 "$R/ros2_driver.py" "$peer" $domain "/s$$" "/c$$" "/w$$" "$1" $where; facility_pid=$!
   timeout 50 "$FREEFLOAT" rt "$S" --arm --out "$1" "${P[@]}" --silence 10 --wait "${3:-20}" \
     --set time.cycle=0.02 --set time.duration=0.4 --set 'satellites.client.velocity=[0,0,0]' --set 'satellites.client.angular_velocity=[0,0,0]' --set 'contacts=[]' \
     --set 'satellites.client.check={push: skip}' --set 'satellites.client.safety={missed: 500, age: 5}' < /dev/null > "$1.rt" 2>&1

@@ -28,7 +28,7 @@ ur() { # NAME "facility's options" rt's options...: as pair
   ports
   local port=(--set "satellites.client.robot.script_port=$((base + 25))")
   # shellcheck disable=SC2086
-  timeout 120 "$FREEFLOAT" facility "$S" --once "${P[@]}" "${port[@]}" $options "${facility_options[@]}" > "$name.facility" 2>&1 & facility_pid=$!
+  behind "$name.facility" timeout 120 "$FREEFLOAT" facility "$S" --once "${P[@]}" "${port[@]}" $options "${facility_options[@]}"; facility_pid=$!
   timeout 120 "$FREEFLOAT" rt "$S" --arm --out "$name" "${P[@]}" "${port[@]}" "$@" < /dev/null > "$name.rt" 2>&1
   got=$?
   kill "$facility_pid" 2> /dev/null; wait "$facility_pid" 2> /dev/null; facility_pid=
@@ -81,7 +81,7 @@ arm "{model: $work/six.urdf, ready: [0, 1]}" | grep -q "ready must be a list of 
 arm "{model: $work/six.urdf, ready: [0, -1, 1, 0, 1, 9]}" | grep -q "joint 6 is at 9, allowed: -6 to 6" || fail "ready outside"
 # a client by the vendor's texts
 ports
-timeout 60 "$FREEFLOAT" facility "$S" "${P[@]}" --lockstep --set "satellites.client.robot.script_port=$((base + 25))" > client.facility 2>&1 & facility_pid=$!
+behind client.facility timeout 60 "$FREEFLOAT" facility "$S" "${P[@]}" --lockstep --set "satellites.client.robot.script_port=$((base + 25))"; facility_pid=$!
 timeout 50 python3 "$R/ur_client.py" "$base" $((base + 25)) > client.txt 2>&1 || fail "a client: $(tail -3 client.txt client.facility)"
 kill "$facility_pid"; wait "$facility_pid" 2> /dev/null; facility_pid=
 # a controller by the vendor's texts: one that is met, and those that are refused before anything moves
@@ -93,7 +93,7 @@ controller() { # WHAT expected in rt's last lines
   ports
   # TCP: at the start pose, in the base, as the tool says (identity there)
   # shellcheck disable=SC2086
-  timeout 50 "${urgent[@]}" python3 "$R/ur_controller.py" "$base" $((base + 25)) $((base + 10)) $((base + 20)) "$1" $where -0.75 -0.05 0.25 0 0 0 > "$1.peer" 2>&1 & facility_pid=$!
+  behind "$1.peer" timeout 50 "${urgent[@]}" python3 "$R/ur_controller.py" "$base" $((base + 25)) $((base + 10)) $((base + 20)) "$1" $where -0.75 -0.05 0.25 0 0 0; facility_pid=$!
   timeout 40 "${urgent[@]}" "$FREEFLOAT" rt "$S" --arm --out "$1" "${P[@]}" --set "satellites.client.robot.script_port=$((base + 25))" --silence 10 --wait 3 \
     --set time.cycle=0.004 --set time.duration=0.5 --set 'satellites.client.velocity=[0,0,0]' --set 'satellites.client.angular_velocity=[0,0,0]' --set 'contacts=[]' \
     --set 'satellites.client.check={push: skip}' --set 'satellites.client.safety={missed: 500, age: 2}' < /dev/null > "$1.rt" 2>&1

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every C file is formatted as .clang-format says (make format does it), every script passes shellcheck.
+# Every C file is formatted as .clang-format says (make format does it), every script passes shellcheck, and a test's background programs
+# write into files that are new (need.sh: behind).
 set -u
 . "$FF_SOURCE_DIR/tests/need.sh"
 need git clang-format shellcheck
@@ -15,6 +16,10 @@ half=$((${#sources[@]} / 2))
 clang-format --dry-run --Werror "${sources[@]:0:half}" & first=$!
 clang-format --dry-run --Werror "${sources[@]:half}" & second=$!
 shellcheck "${scripts[@]}" || status=1
+if printf '%s\n' "${scripts[@]}" | grep '^tests/' | grep -v '^tests/need.sh$' | xargs grep -nE '[^)] > *"?[A-Za-z0-9_.$"]+"? 2>&1 &( |$|;)'; then
+  echo "FAIL: a background program's words go into a file that may still have those of the one before: use behind FILE COMMAND..."
+  status=1
+fi
 wait $first || status=1
 wait $second || status=1
 exit $status
