@@ -9,12 +9,19 @@ static double telegram_time(const ff_network *s, int i) {
     return own ? ff_follow_time(&s->body[i].follow) : s->pace;
 }
 
-/* The pose of the corrections that stand in the last answer, as the controller rounds them. */
+/* What stands in the last answer, as the controller rounds it. */
+static ff_robot_order wire_order(const ff_network *s, int i) {
+    const ff_network_body *b = &s->body[i];
+    ff_robot_order at = {.joints.rail = b->axes.at.rail};
+    s->address->body[i].robot->sent(b->robot, &at);
+    return at;
+}
+
+/* The pose of the corrections in it. */
 static ff_pose wire_pose(const ff_network *s, int i) {
     const ff_network_body *b = &s->body[i];
     const ff_plan_body *plan = &s->plan->body[i];
-    ff_robot_order at = {.joints.rail = b->axes.at.rail};
-    s->address->body[i].robot->sent(b->robot, &at);
+    const ff_robot_order at = wire_order(s, i);
     if (plan->cartesian)
         return ff_plan_from_base(plan, at.pose);
     ff_pose T = ff_pose_mul(ff_arm_forward(&plan->arm, &at.joints), ff_pose_inverse(b->T_ba));
@@ -133,6 +140,11 @@ void ff__network_confirm(ff_network *s, int i, bool jumped) {
     const double most = b->limits.missed;
     ff_output_confirm(&b->output, taken, stood);
     ff_axes_confirm(&b->axes, taken, stood);
+    if (b->report.back && b->output.moved) {
+        const ff_robot_order at = wire_order(s, i);
+        ff_output_stand(&b->output, wire_pose(s, i));
+        ff_axes_stand(&b->axes, &at.joints);
+    }
     watch_controller(s, i);
     watch_limits(s, i);
     if (!b->output.moved) {
