@@ -118,6 +118,14 @@ static void watch_limits(ff_network *s, int i) {
     b->turn = fmin(b->turn, b->axis);
 }
 
+/* A program that began again would be answered with the old corrections: where no mark of it may be missed,
+ * the telegrams say what they count from, unless the scenario has it that they do not. */
+static void watch_origin(ff_network *s, int i) {
+    const ff_device_settings *named = &s->scenario->satellite[i].robot.device;
+    if (!s->body[i].report.anchored && !s->address->body[i].virtual && !(named->no_rsol && named->no_aspos))
+        ff__network_find(s, (ff_trip){.code = FF_TRIP_ORIGIN, .body = i});
+}
+
 /* None of the first answers was taken: they do not say what the controller wants to hear. One alone may seem
  * to be, where its program begins again and its count of late ones with it. */
 static void watch_first(ff_network *s, int i) {
@@ -147,6 +155,7 @@ void ff__network_confirm(ff_network *s, int i, bool jumped) {
     }
     watch_controller(s, i);
     watch_limits(s, i);
+    watch_origin(s, i);
     if (!b->output.moved) {
         watch_first(s, i);
         return;
