@@ -240,6 +240,7 @@ static ff_status see_row(void *self, const ff_row *row) {
     assert_near(b->device.rms, 4e-6, 0.0);
     if (executive.sample.filled) { /* nothing new was sent */
         seen.filled++;
+        assert_int_equal(ff_state_commands(executive.guard.walk.state), FF_COMMANDS_LOOP);
         assert_vec3_near(b->command.T.p, executive.sample.body[0].sent.to.T.p, 0.0);
     }
     seen.last = *row;

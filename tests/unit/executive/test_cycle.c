@@ -89,6 +89,45 @@ static void test_every_cycle_offers_waits_writes_and_the_last_only_looks(void **
     }
 }
 
+/* Whoever steps the run commands a robot: the station is offered that, and given it. */
+static void test_a_robot_that_is_commanded_from_outside(void **unused) {
+    (void)unused;
+    script s = {.spoils = -1, .bodies = 1};
+    ff_run_result result = {0};
+    const ff_run_options options = {.sinks = &sink, .count = 1};
+    kept.refuses_at = -1;
+    kept.count = 0;
+    load("direct", "");
+    assert_int_equal(ff_executive_open(&executive, &scenario, script_station(&s), &options, NULL, &result),
+                     FF_OK);
+    for (int k = 0; k < 4; k++) {
+        const double x = 0.01 * (k + 1);
+        executive.meddling.commands[0] = k != 2;
+        executive.meddling.commands[1] = true; /* there is no such robot */
+        executive.meddling.command[1].T.q.w = 1.0;
+        executive.meddling.command[0] = (ff_setpoint){{{1, 0, 0, 0}, {{x, 0.5, 0}}}, ff_twist_zero()};
+        ff_executive_cycle(&executive);
+        assert_int_equal(s.offered[0].T.p.y == 0.5, k != 2);
+        assert_near(executive.out.next[1].T.q.w, 0.0, 0.0);
+        assert_int_equal(s.written[0].T.p.y == 0.5, k != 2);
+        if (k != 2)
+            assert_near(s.offered[0].T.p.x, x, 0.0);
+    }
+    ff_executive_close(&executive);
+}
+
+/* A contact of which nothing is real: what is computed for it stands beside what the sensor reads. */
+static void test_a_virtual_contact_pushes(void **unused) {
+    (void)unused;
+    script s = {.spoils = -1};
+    ff_run_result result;
+    kept.refuses_at = -1;
+    load("direct", "contacts:\n  - {kind: wall, body: body, source: virtual, point: com, at: [0, 0, 0], normal: "
+                   "[-1, 0, 0], stiffness: 100}\n");
+    assert_int_equal(run(&s, NULL, &result), FF_OK);
+    assert_true(kept.row[CYCLES].body[0].satellite.velocity.x < 0.02); /* it goes into the wall */
+}
+
 /* `direct` with lie-midpoint integrates a constant force exactly: v = v0 + t F/m at every t_k; the position
  * gains T v(k+1). The load of the last cycle that acts is that of t_(k-1). */
 static void test_samples_and_loads_move_the_satellite_as_the_contract_says(void **unused) {
@@ -591,6 +630,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_cycle_offers_waits_writes_and_the_last_only_looks),
         cmocka_unit_test(test_samples_and_loads_move_the_satellite_as_the_contract_says),
+        cmocka_unit_test(test_a_robot_that_is_commanded_from_outside),
+        cmocka_unit_test(test_a_virtual_contact_pushes),
         cmocka_unit_test(test_a_sample_that_is_not_finite_holds_the_robots_for_a_cycle),
         cmocka_unit_test(test_a_station_that_fails_ends_the_run_there),
         cmocka_unit_test(test_a_force_beyond_all_numbers_ends_the_run_with_its_row),
