@@ -125,7 +125,7 @@ static size_t datagram(const ff_device *device, unsigned n, uint8_t *bytes, size
                                      .status = 3,
                                      .safety = 1,
                                      .scaling = 1,
-                                     .integer = {n, RUN}};
+                                     .integer = {n < 5 ? n : n - 1, RUN}};
         assert_int_equal(ff_ur_link_send(&ur_link, &report, bytes, size, &used), FF_OK);
         return used;
     }
