@@ -62,35 +62,6 @@ static void test_a_doubt_stops_the_translation_alone(void **state) {
     assert_true(w > 0.0 && ff_vec3_norm(s.sent_velocity.w) > 0.0);
 }
 
-/* A target that goes on steadily and is sent again after a limit has acted is followed from then on. */
-static void test_once_met_always_followed(void **state) {
-    (void)state;
-    ff_rng rng;
-    ff_rng_seed(&rng, test_seed(), 17);
-    for (int n = 0; n < test_count(60, 2000); n++) {
-        ff_output_config c = random_config(&rng);
-        c.resolution = c.angular_resolution = 0.0;
-        ff_output_state s;
-        ff_output_reset(&s, ff_pose_identity());
-        ff_output_out out = {0};
-        ff_setpoint target = {{{1, 0, 0, 0}, test_random_vec3(&rng, 0.05)}, ff_twist_zero()};
-        target.twist.v = test_random_vec3(&rng, 0.3 * c.velocity);
-        int limited = 0, met = 0;
-        for (int k = 0; k < 4000 && met < 30; k++) {
-            if (k)
-                ff_output_confirm(&s, true, false);
-            ff_output_target(&s, &target, k * c.cycle);
-            ff_output_step(&c, &s, k * c.cycle, &out);
-            limited += out.limited;
-            if (met && out.limited)
-                fail_msg("case %d: limited %d cycles after it was met", n, met);
-            met += limited && !out.limited;
-            target.T.p = ff_vec3_axpy(c.cycle, target.twist.v, target.T.p);
-        }
-        assert_true(!limited || met || 4000 * c.cycle * 0.7 * c.velocity < 0.2);
-    }
-}
-
 /* One random life: targets, gaps without a target, lost answers with either truth, rounding. */
 static void live(ff_rng *rng, bool losses, bool rounds, worst *kept, double *other) {
     ff_output_config c = random_config(rng);
@@ -743,7 +714,6 @@ static void test_extreme_limits_stay_finite(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_doubt_stops_the_translation_alone),
-        cmocka_unit_test(test_once_met_always_followed),
         cmocka_unit_test(test_random_lives),
         cmocka_unit_test(test_at_the_limit_for_long),
         cmocka_unit_test(test_inside_the_limits_to_the_bit),
