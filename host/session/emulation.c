@@ -118,7 +118,8 @@ ff_status ff_session_emulated(const ff_session *session, ff_store *store) {
     const ff_emulate_result *r = &session->emulation;
     const bool arms = session->scenario.target == FF_TARGET_ARM;
     const log_group *list = arms ? arm_groups : joint_groups;
-    const size_t groups = arms ? sizeof arm_groups / sizeof *arm_groups : sizeof joint_groups / sizeof *joint_groups;
+    const size_t groups =
+        arms ? sizeof arm_groups / sizeof *arm_groups : sizeof joint_groups / sizeof *joint_groups;
     const size_t many[] = {1, arms ? (size_t)session->scenario.arms.robot.links : 1, r->positions};
     char name[COLUMNS][48];
     const char *names[COLUMNS];

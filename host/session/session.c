@@ -313,9 +313,8 @@ static ff_outcome start(ff_session *session, const ff_session_options *options, 
 ff_outcome ff_session_failure(const ff_session *session, ff_notes *notes) {
     if (session->run.status >= 0)
         return FF_DONE;
-    return ff_notes_error(
-        notes, FF_FAILED, "%s: the run failed: %s", session->scenario.name,
-        *session->run.message ? session->run.message : ff_status_text(session->run.status));
+    return ff_notes_error(notes, FF_FAILED, "%s: the run failed: %s", session->scenario.name,
+                          *session->run.message ? session->run.message : ff_status_text(session->run.status));
 }
 
 /* And everything after the last. */
