@@ -42,6 +42,8 @@ typedef struct ff_server_ros2 {
     bool here, feels; /* the robot is, the sensor is */
     ff_link link, sensor;
     char label[FF_ROS2_LABEL]; /* of the last command */
+    bool rated;                /* which had velocities */
+    double rates[6];           /* [rad/s] */
 } ff_server_ros2;
 
 typedef struct ff_server_device {

@@ -426,7 +426,7 @@ static char *real_time_json(const desk *d) {
 /* Whether the loop was begun and anybody answered. */
 static bool heard(const desk *d) {
     bool any = !d->scenario; /* it was not: there is another reason */
-    any = any || d->emulation.arm.received;
+    any = any || d->result.heard || d->emulation.arm.received;
     for (int i = 0; d->scenario && i < d->scenario->satellites; i++)
         any = any || d->result.robots[i].received || d->result.sensors[i].received;
     return any;

@@ -117,8 +117,11 @@ int main(int, char **argv) {
             DataReaderQos q = DATAREADER_QOS_DEFAULT;
             q.reliability().kind = rest == "b" ? BEST_EFFORT_RELIABILITY_QOS : RELIABLE_RELIABILITY_QOS;
             q.durability().kind = rest == "l" ? TRANSIENT_LOCAL_DURABILITY_QOS : VOLATILE_DURABILITY_QOS;
-            q.history().depth = 1000;
-            q.endpoint().history_memory_policy = eprosima::fastrtps::rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
+            // All that comes is kept until it is read: a reader that keeps the last N gives up the oldest of more than N that it gets at once, however
+            // reliable the way to it is. One that has no room left asks for the rest again.
+            q.history().kind = KEEP_ALL_HISTORY_QOS;
+            q.resource_limits().max_samples = q.resource_limits().max_samples_per_instance = 30000;
+            q.endpoint().history_memory_policy = eprosima::fastrtps::rtps::DYNAMIC_REUSABLE_MEMORY_MODE; // not the largest size for each
             if (!subscriber->create_datareader(topic_of(name, type), q, new Printer(name)))
                 return 1;
         } else if (verb == "write") {
