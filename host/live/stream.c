@@ -534,7 +534,13 @@ static ff_status serve(ff_live *live, char *message, size_t size) {
                                 .pop = ff_ring_pop,
                                 .foxglove = &ff_foxglove_calls,
                                 .ros = &ff_ros_calls};
-    live->module = ff_module_table(live->kind == FF_LIVE_ROS ? "ros" : "live", message, size);
+    if (live->kind == FF_LIVE_ROS) { /* the one that may be missing in a build */
+        char why[200];
+        live->module = ff_module_table("ros", why, sizeof why);
+        if (!live->module)
+            snprintf(message, size, "ROS 2 needs Cyclone DDS when freefloat is built: %s", why);
+    } else
+        live->module = ff_module_table("live", message, size);
     return live->module ? live->module->start(live, message, size) : FF_ERR_UNSUPPORTED;
 }
 

@@ -168,8 +168,10 @@ ff_status ff_stream_join(ff_link *link, const ff_device *device, void *state,
                                    .writes = topics.writes,
                                    .writes_type = topics.writes_type};
     ff_status status = ff_link_open(&config, link, message, size);
-    if (status != FF_OK)
+    if (status != FF_OK) {
+        *heard = true; /* nobody was asked: there is another reason */
         return status;
+    }
     status = device->greet(state, NULL, 0, out, sizeof out, &used, message, size);
     while (status == FF_INFO_HELD) {
         const long got = ff_link_receive(link, in, sizeof in, &arrived);

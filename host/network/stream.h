@@ -18,7 +18,8 @@ typedef struct ff_stream {
 } ff_stream;
 
 /* Connects, greets, sends the program: until the device's telegrams follow, at most `patience` [s] or until
- * *stop. FF_ERR_DEVICE with one sentence; *fd is -1 then. Not in real time. */
+ * *stop. FF_ERR_DEVICE with one sentence; *fd is -1 then. *heard becomes true once it has said anything, or
+ * where that it did not is not the reason. Not in real time. */
 ff_status ff_stream_open(ff_stream *stream, const ff_device *device, void *state,
                          const struct sockaddr_in *at, const struct sockaddr_in *program_at, double patience,
                          const atomic_bool *stop, int *fd, bool *heard, char *message, size_t size);

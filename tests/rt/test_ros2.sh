@@ -81,6 +81,8 @@ fi
 # nobody there; a domain without ports; a topic that is none; joints that repeat; a real one is not armed from here
 "$FREEFLOAT" rt "$S" --arm --out none "${P[@]}" --wait 0.3 < /dev/null > none.rt 2>&1 && fail "nobody there: it ran"
 grep -q "nobody publishes /w$$ (geometry_msgs/msg/WrenchStamped) in domain $domain on 127.0.0.1" none.rt || fail "nobody there: $(cat none.rt)"
+"$FREEFLOAT" rt "$S" --arm --out none --wait 0.3 "${P[@]}" --set satellites.client.robot.address=127.9.9.9 --set satellites.client.sensor.address=127.9.9.9 < /dev/null > none.rt 2>&1
+{ [ $? -eq 1 ] && grep -q "domain $domain cannot be joined on 127.9.9.9: .*does not match an available interface" none.rt && ! grep -q "was heard" none.rt; } || fail "no network: $(cat none.rt)"
 refused() { # SETTING expected
   "$FREEFLOAT" rt "$S" --arm --out none --wait 0.2 "${P[@]}" --set "$1" < /dev/null > none.rt 2>&1
   { [ $? -eq 2 ] && grep -q "$2" none.rt; } || fail "$1: $(cat none.rt)"
