@@ -31,9 +31,9 @@ typedef struct ff_server_ur {
     int64_t run; /* of the program that runs; -1: none does */
     ff_ur_registers registers;
     ff_ur_report report;
-    double taken;     /* count of the last order that it took */
-    double silent;    /* [s] since one came */
-    bool feels, mute; /* its own sensor is the satellite's; a fault keeps that from speaking */
+    ff_ur_program program; /* and what it keeps */
+    double silent;         /* [s] since an order came */
+    bool feels, mute;      /* its own sensor is the satellite's; a fault keeps that from speaking */
     ff_wrench wrench;
 } ff_server_ur;
 
