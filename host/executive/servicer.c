@@ -1,5 +1,7 @@
 #include "executive/servicer.h"
 
+#include "facility/law.h"
+
 #include <string.h>
 
 void ff__servicer_fill(ff_executive *e) {
@@ -34,6 +36,8 @@ ff_status ff__servicer_guide(ff_executive *e, char *message, size_t size) {
 
 void ff__servicer_order(ff_executive *e, bool floats) {
     e->arm.holds = !floats;
+    if (floats && e->servicer >= 0) /* at the next sample; where the run stops it stays as it is */
+        e->arm.grips = ff_arm_law_grips(e->scenario, (double)(e->k + 1) * e->scenario->cycle);
     for (int j = 0; e->servicer >= 0 && j < FF_TREE_JOINTS_MAX; j++)
         e->arm.torque[j] = floats ? e->order.torque[j] : 0.0;
 }
@@ -62,11 +66,11 @@ void ff__servicer_row(ff_executive *e, const ff_truth *truth) {
         row->q[i] = e->sample.joints.q[i];
         row->qd[i] = e->sample.joints.qd[i];
         row->torque[i] = order->torque[i];
-        row->motor[i] = truth ? truth->arm.motor[i] : 0.0;
+        row->motor[i] = e->sample.joints.motor[i];
     }
     row->thrust = order->thrust;
     row->thrust_saturated = order->saturated;
-    row->motor_saturated = truth && truth->arm.saturated;
+    row->motor_saturated = e->sample.joints.saturated;
     row->phase = order->phase;
     row->action = order->action;
     row->W_a = order->storage;

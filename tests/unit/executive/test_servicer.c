@@ -279,14 +279,14 @@ static void test_orders_and_rows(void **state) {
     (void)state;
     static ff_truth there;
     there.arm.port_power = 1.5;
-    there.arm.saturated = true;
-    for (int i = 0; i < SERVICER_JOINTS; i++)
-        there.arm.motor[i] = 10.0 + i;
     for (int guided = 0; guided < 2; guided++) {
         int asked = 0;
         script s = {.spoils = -1, .bodies = 2, .truth = guided ? &there : NULL};
         s.joints.q[2] = 0.3;
         s.joints.qd[1] = -0.02;
+        s.joints.saturated = guided;
+        for (int i = 0; i < SERVICER_JOINTS && guided; i++)
+            s.joints.motor[i] = 10.0 + i;
         mission_load(NULL, 0, 0.04, &scenario);
         const ff_run_options options = {
             .sinks = &sink, .count = 1, .guidance = {&asked, guided ? direct : NULL}};
