@@ -270,7 +270,7 @@ static bool fill(ff_executive *e) {
     ff_virtual_contacts_step(&e->touch, e->scenario->satellites, &e->in);
     ff__servicer_fill(e);
     e->guided = false;
-    return !floats(e) || guide(e);
+    return !floats(e) || e->phases.finished || guide(e);
 }
 
 /* Stage 1 on it: the contact wrench that is judged is the one that acts. */
