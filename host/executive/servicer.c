@@ -67,8 +67,8 @@ static double port_power(const ff_executive *e) {
         T[i] = sensor->T_wb;
         V[i] = (ff_twist){sensor->twist.w, ff_quat_unrotate(sensor->T_wb.q, sensor->twist.v)};
     }
-    const ff_twist gripper = ff_twist_transform(ff_pose_inverse(view->port[0]),
-                                                ff_twist_add(V[servicer], view->moves[0]));
+    const ff_twist gripper =
+        ff_twist_transform(ff_pose_inverse(view->port[0]), ff_twist_add(V[servicer], view->moves[0]));
     const ff_pose between = ff_pose_mul(ff_pose_inverse(T[client]), ff_pose_mul(T[servicer], view->port[0]));
     return ff_power(e->loop.state->last_wrench[servicer],
                     ff_twist_sub(gripper, ff_twist_transform(ff_pose_inverse(between), V[client])));
@@ -79,8 +79,8 @@ static void grasp_row(ff_executive *e) {
     for (int c = 0; c < e->scenario->contacts; c++)
         if (e->scenario->contact[c].kind == FF_CONTACT_GRASP && e->sample.joints.closed) {
             e->row.touching[c] = true;
-            e->row.contact_force[c] = ff_quat_rotate(e->row.body[e->servicer].inertial.T.q,
-                                                     e->out.measured_b[e->servicer].f);
+            e->row.contact_force[c] =
+                ff_quat_rotate(e->row.body[e->servicer].inertial.T.q, e->out.measured_b[e->servicer].f);
         }
 }
 

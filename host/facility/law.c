@@ -35,8 +35,8 @@ void ff_arm_law_reset(ff_arm_law *law) {
 void ff_arm_law_see(ff_arm_law *law, const ff_setpoint *base, const ff_rigid_state *nominal) {
     struct ff_arm_law_state *x = &law->state;
     const ff_twist V = {base->twist.w, ff_quat_unrotate(base->T.q, base->twist.v)};
-    x->A = x->known ? ff_twist_scale(1.0 / (law->cycle * law->parts), ff_twist_sub(V, x->V))
-                    : ff_twist_zero();
+    x->A =
+        x->known ? ff_twist_scale(1.0 / (law->cycle * law->parts), ff_twist_sub(V, x->V)) : ff_twist_zero();
     x->V = V;
     x->T = base->T;
     x->known = true;

@@ -2,7 +2,8 @@
  * orbit: (22) of destefano2021, for one cycle of the arm's own, from what is known when that begins. The
  * virtual arm of `run` and an arm on devices (network/arm.c) are given it by the same lines.
  *
- * The base is known at the loop's cycles; between them it is led on by its twist and the twist's last change. */
+ * The base is known at the loop's cycles; between them it is led on by its twist and the twist's last change.
+ */
 #ifndef FF_FACILITY_LAW_H
 #define FF_FACILITY_LAW_H
 

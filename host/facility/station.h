@@ -56,8 +56,8 @@ typedef struct ff_sample_body {
 typedef struct ff_sample_joints {
     double q[FF_TREE_JOINTS_MAX], qd[FF_TREE_JOINTS_MAX]; /* [rad], [rad/s] measured */
     bool closed;                                          /* the gripper holds the client */
-    double motor[FF_TREE_JOINTS_MAX]; /* [N m] of its motors, (22), within their limits */
-    bool saturated;                   /* a motor's limit acted since the sample before */
+    double motor[FF_TREE_JOINTS_MAX];                     /* [N m] of its motors, (22), within their limits */
+    bool saturated;                                       /* a motor's limit acted since the sample before */
 } ff_sample_joints;
 
 typedef struct ff_sample {

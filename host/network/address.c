@@ -75,9 +75,9 @@ ff_status ff_addresses_find(const ff_scenario *scenario, const ff_ports *ports, 
     const int servicer = ff_scenario_servicer(scenario);
     if (servicer < 0)
         return FF_OK;
-    const ff_status status = ff_address_find_arm(&scenario->satellite[servicer].arm.device, ports,
-                                                 scenario->satellites, &addresses->arm, &addresses->arm_at,
-                                                 message, size);
+    const ff_status status =
+        ff_address_find_arm(&scenario->satellite[servicer].arm.device, ports, scenario->satellites,
+                            &addresses->arm, &addresses->arm_at, message, size);
     addresses->virtual &= status == FF_OK && ff_socket_is_loopback(&addresses->arm_at);
     return status;
 }

@@ -20,7 +20,7 @@ typedef struct ff_address {
 } ff_address;
 
 typedef struct ff_addresses {
-    bool virtual; /* all of them */
+    bool virtual;         /* all of them */
     const ff_device *arm; /* the servicer's; NULL: there is none */
     struct sockaddr_in arm_at;
     ff_address body[FF_MAX_BODIES];

@@ -51,12 +51,9 @@ void ff__network_close_arm(ff_network *s) {
 }
 
 static void find_arm(ff_network *s, ff_trip_code code, const char *of, double value, double limit, int axis) {
-    ff__network_find(s, (ff_trip){.code = code,
-                                  .body = s->arm.body,
-                                  .of = of,
-                                  .value = value,
-                                  .limit = limit,
-                                  .axis = axis});
+    ff__network_find(
+        s,
+        (ff_trip){.code = code, .body = s->arm.body, .of = of, .value = value, .limit = limit, .axis = axis});
 }
 
 /* What the arm says of itself; before it is released, whether it is the one that the scenario describes, and
@@ -137,8 +134,7 @@ static void answer_arm(ff_network *s, bool end) {
     }
     uint8_t bytes[FF_DEVICE_SEND_MAX];
     size_t used;
-    const ff_status status =
-        s->address->arm->answer(a->device, 0.0, &order, bytes, sizeof bytes, &used);
+    const ff_status status = s->address->arm->answer(a->device, 0.0, &order, bytes, sizeof bytes, &used);
     a->clipped |= status == FF_INFO_LIMITED;
     if (status == FF_ERR_LIMIT)
         find_arm(s, FF_TRIP_CONTROLLER, "a joint beyond its range or speed", 0.0, 0.0, 0);
@@ -149,8 +145,8 @@ static void answer_arm(ff_network *s, bool end) {
     a->ended |= end;
 }
 
-/* In lock step the pacing telegram follows this one: a busy machine may be long over it, so we count how often
- * we looked for it in vain. */
+/* In lock step the pacing telegram follows this one: a busy machine may be long over it, so we count how
+ * often we looked for it in vain. */
 static bool arm_waited(const ff_network *s) {
     enum { LOCKSTEP_PATIENCE = 4000 };
     const ff_network_arm *a = &s->arm;

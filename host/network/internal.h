@@ -18,7 +18,8 @@ static inline void ff__network_find(ff_network *s, ff_trip trip) {
 }
 
 /* exchange.c: the devices' datagrams. */
-double ff__network_local_time(const ff_network *s, int64_t stamp); /* [s] of an arrival, by the kernel's stamp */
+double ff__network_local_time(const ff_network *s,
+                              int64_t stamp); /* [s] of an arrival, by the kernel's stamp */
 bool ff__network_take_telegram(ff_network *s, int i, int64_t *arrived);
 bool ff__network_wait_telegram(ff_network *s);
 

@@ -117,7 +117,8 @@ typedef struct ff_network_arm {
     ff_arm_law law;
     ff_arm_order order; /* newest */
     bool released;      /* torques were sent */
-    bool known, ended, strange; /* its address; was commanded to stop; has begun again: not answered any more */
+    bool known, ended,
+        strange; /* its address; was commanded to stop; has begun again: not answered any more */
     struct sockaddr_in peer;
     ff_joint_report report; /* newest */
     bool fresh;             /* it waits for an answer */

@@ -323,8 +323,7 @@ static void report_faults(ff_network *s, ff_sample *sample) {
     }
     if (s->arm.fd >= 0 && !s->arm.known && waited > silence)
         ff__network_find(
-            s, (ff_trip){
-                   .code = FF_TRIP_SILENT, .body = s->arm.body, .value = waited, .limit = silence});
+            s, (ff_trip){.code = FF_TRIP_SILENT, .body = s->arm.body, .value = waited, .limit = silence});
     sample->found = s->found;
     s->found = (ff_trip){.code = FF_TRIP_NONE};
 }

@@ -312,7 +312,8 @@ ff_status ff_rt_emulation_check(const ff_scenario *scenario, const ff_ports *por
             return ff_refuse(FF_ERR_UNSUPPORTED, message, size,
                              "joint %d of the target begins at %.3g rad/s, allowed on devices: at rest",
                              i + 1, scenario->arms.target.link[i].speed);
-    const ff_status status = ff_address_find_arm(&scenario->emulator_at, ports, 0, &device, &at, message, size);
+    const ff_status status =
+        ff_address_find_arm(&scenario->emulator_at, ports, 0, &device, &at, message, size);
     if (status != FF_OK)
         return status;
     *virtual = ff_socket_is_loopback(&at);

@@ -23,7 +23,7 @@ typedef struct ff_operator {
     ff_network network;
     ff_preflight preflight;
     ff_mission *mission; /* guidance of a servicer with an arm; NULL: none */
-    ff_sink sink; /* into the rings */
+    ff_sink sink;        /* into the rings */
     ff_run_options inner;
     ff_run_result done;
     ff_executive executive;

@@ -1,5 +1,6 @@
 /* The real-time thread of a run on devices, and what surrounds it. */
 #include "operator/internal.h"
+#include "facility/law.h"
 #include "operator/selftest.h"
 
 #include <math.h>
@@ -128,6 +129,19 @@ bool ff_rt_may_move(const ff_scenario *scenario, char *message, size_t size) {
             return false;
         }
     }
+    const int servicer = ff_scenario_servicer(scenario);
+    ff_joint_limits joints = {.joints = 0};
+    if (servicer >= 0)
+        ff_arm_law_limits(&scenario->satellite[servicer].arm, &joints);
+    for (unsigned i = 0; i < joints.joints; i++)
+        if (!isfinite(joints.torque[i]) || !isfinite(joints.speed[i]) || !isfinite(joints.lower[i]) ||
+            !isfinite(joints.upper[i])) {
+            snprintf(message, size,
+                     "%s: an arm that is not virtual needs torque, velocity, lower and upper of each joint: "
+                     "describe it by a URDF file (arm.model)",
+                     scenario->satellite[servicer].name);
+            return false;
+        }
     ff_rights rights = {.fifo = false};
     pthread_t thread;
     if (pthread_create(&thread, NULL, try_rights, &rights) == 0)
@@ -141,21 +155,15 @@ bool ff_rt_may_move(const ff_scenario *scenario, char *message, size_t size) {
 
 /* The on-board software of a servicer, in the real-time thread: it must not wait for anybody. */
 static ff_status open_mission(ff_operator *o, char *message, size_t size) {
-    const int servicer = ff_scenario_servicer(o->scenario);
-    if (servicer < 0)
+    if (ff_scenario_servicer(o->scenario) < 0)
         return FF_OK;
-    if (o->scenario->satellite[servicer].obsw.kind != 0) {
-        snprintf(message, size, "satellites.%s.obsw: on devices the on-board software runs in the loop's thread, "
-                                "allowed: kind: builtin",
-                 o->scenario->satellite[servicer].name);
-        return FF_ERR_UNSUPPORTED;
-    }
     ff_mission *mission = malloc(sizeof *mission);
     if (!mission) {
         snprintf(message, size, "no memory for the on-board software");
         return FF_ERR_MEMORY;
     }
-    const ff_status status = ff_mission_open(mission, o->scenario, NULL, (ff_obsw_record){NULL, NULL}, message, size);
+    const ff_status status =
+        ff_mission_open(mission, o->scenario, NULL, (ff_obsw_record){NULL, NULL}, message, size);
     if (status != FF_OK) {
         free(mission);
         return status;

@@ -53,9 +53,9 @@ bool ff__server_arm_awaited(const ff_server *f) {
 /* Until the command is there; no longer than the arm's cycle, in lock step as long as somebody may answer. */
 static void wait_arm(ff_server *f) {
     ff_server_arm *a = &f->arm;
-    const double patience = !f->options->lockstep          ? a->config.cycle
-                            : f->options->patience > 0.0   ? f->options->patience
-                                                           : 20.0;
+    const double patience = !f->options->lockstep        ? a->config.cycle
+                            : f->options->patience > 0.0 ? f->options->patience
+                                                         : 20.0;
     const int64_t until = ff_clock_now() + (int64_t)(1e9 * patience);
     for (;;) {
         ff__server_arm_take(f);
