@@ -107,12 +107,19 @@ static const ff_key robot_keys[] = {
     KEY("address", TEXT, "", ANY, "127.0.0.1", ROBOT(address), FROM(FF_ROBOT_DEVICE), "Address of this computer at which the controller's telegrams arrive. On loopback the robot is a virtual one, `ros2` with `driver: facility` alone."),
 };
 static const ff_key robot_arm_keys[] = {
-    KEY("model", TEXT, "", ANY, "required", 0, 0, "URDF file, from the scenario's folder: joints, limits and frames are read, masses are not. Every joint between base and tip must be revolute, with limits."),
+    KEY("model", TEXT, "", ANY, "(or `a`, `d`, `alpha_deg`)", 0, 0, "URDF file, from the scenario's folder: joints, limits and frames are read, masses are not. Every joint between base and tip must be revolute, with limits."),
     KEY("tip", TEXT, "", ANY, "(the last link)", FF_NAME_SIZE, 0, "Link that is the flange: `tool` starts there."),
     KEY("base", TEXT, "", ANY, "(the root)", 2 * FF_NAME_SIZE, 0, "Link that is the controller's base, where it is not the root (UR's `base`)."),
+    KEY("a", JOINTS, "m", ANY, "(or `model`)", 0, 0, "In place of a file: Denavit and Hartenberg's lengths along x, one for each axis; the frame behind axis i is Rz(q + theta) Tz(d) Tx(a) Rx(alpha) in the one before, as Universal Robots prints them. The last one is the flange."),
+    KEY("d", JOINTS, "m", ANY, "(or `model`)", 0, 0, "Lengths along the axes."),
+    KEY("alpha_deg", JOINTS, "deg", ANY, "(or `model`)", 0, 0, "Angles between an axis and the next; in degrees, so that right angles are exact (the closed inverse asks for that)."),
+    KEY("theta_deg", JOINTS, "deg", ANY, "(all zero)", 0, 0, "What a joint's zero is off that of its row."),
+    KEY("lower", JOINTS, "rad", ANY, "(with `a`: required)", 0, 0, "Ranges of the joints."),
+    KEY("upper", JOINTS, "rad", ANY, "(with `a`: required)", 0, 0, "Ranges of the joints."),
+    KEY("speed", JOINTS, "rad/s", POSITIVE, "(with `a`: required)", 0, 0, "Largest speeds of the joints."),
     KEY("ready", JOINTS, "rad", ANY, "(the middle of the ranges)", 0, 0, "A posture away from singularities: of several solutions at the start the nearest to it is taken by the virtual robot."),
 };
-static const ff_section robot_arm_section = {"satellites.NAME.robot.arm", "", TABLE(robot_arm_keys), "A robot's kinematics from a file: any arm of six axes. In place of the map the name of one that is built in."};
+static const ff_section robot_arm_section = {"satellites.NAME.robot.arm", "", TABLE(robot_arm_keys), "A robot's kinematics from a file or by lengths: any arm of six axes. In place of the map the name of one that is built in."};
 
 static ff_device_section robot_devices;
 static ff_section robot_section = {"satellites.NAME.robot", "robot", robot_devices.key, 0, "The robot that carries the satellite's mock-up. Keys that do not belong to the chosen kind are errors."};
