@@ -193,6 +193,7 @@ typedef struct ff_servicer_arm {
     ff_servicer_link link[FF_MAX_ARM_LINKS];
     double q[FF_MAX_ARM_LINKS]; /* at the start */
     double cycle;               /* [s] of the arm's own controller */
+    ff_arm_device device;       /* where it is, on devices */
 } ff_servicer_arm;
 
 typedef struct ff_obsw_config {

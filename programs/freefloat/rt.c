@@ -385,6 +385,8 @@ static char *devices_json(const desk *d) {
     ff_json_integer(&json, "strangers", (long long)(arm ? d->emulation.strangers : d->result.strangers));
     if (arm)
         put_counts(&json, "arm", &d->emulation.arm);
+    else if (ff_scenario_servicer(d->scenario) >= 0)
+        put_counts(&json, "arm", &d->result.arm);
     ff_json_open(&json, "satellites", '{');
     for (int i = 0; i < d->scenario->satellites; i++) {
         const ff_device_counters *robot = &d->result.robots[i];
