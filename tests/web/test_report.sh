@@ -20,6 +20,7 @@ done
 scenario=$root/scenarios/deos-client.yaml
 "$freefloat" run "$scenario" --quiet --out "$scratch/run"
 "$freefloat" run "$scenario" --method fused --quiet --log csv,mcap --out "$scratch/fused"
+"$freefloat" run "$scenario" --method direct --set time.cycle=0.0005 --set time.duration=9 --quiet --log csv,mcap --out "$scratch/fast"
 "$freefloat" compare "$scenario" --methods ideal,direct,tdpa --quiet --log none --out "$scratch/compared"
 "$freefloat" run "$root/scenarios/papers/lange/fig-7.yaml" --method tdpa --quiet --log none --out "$scratch/pair"
 node "$here/report.test.mjs" "$scratch" ${FF_SCREENS:+"$FF_SCREENS"}
