@@ -218,6 +218,41 @@ await check("replay plays, pauses and follows the slider", async () => {
   await page.close();
 });
 
+await check("by touch: a finger turns the view, two zoom it, a tap on a plot moves the time, a tap on a legend hides its line", async () => {
+  const page = await open("single");
+  const session = await context.newCDPSession(page);
+  await session.send("Emulation.setTouchEmulationEnabled", {enabled: true, maxTouchPoints: 2});
+  const touch = (type, ...points) => session.send("Input.dispatchTouchEvent", {type, touchPoints: points.map(([x, y], id) => ({x, y, id}))});
+  await page.locator(".scene").first().scrollIntoViewIfNeeded();
+  const box = await page.locator(".scene canvas").first().boundingBox();
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  const picture = () => page.evaluate(() => freefloat.picture());
+  const fingers = async (...path) => {
+    const before = await picture();
+    await touch("touchStart", ...path[0]);
+    for (const points of path.slice(1)) await touch("touchMove", ...points);
+    await touch("touchEnd");
+    await until(page, (old) => freefloat.picture() !== old, before);
+  };
+  await fingers([[x, y]], [[x + 20, y + 5]], [[x + 60, y + 15]]);
+  await fingers([[x - 20, y], [x + 20, y]], [[x - 40, y], [x + 40, y]], [[x - 80, y], [x + 80, y]]);
+  const tap = async (locator, part = 0.5) => {
+    await locator.scrollIntoViewIfNeeded();
+    const at = await locator.boundingBox();
+    await touch("touchStart", [at.x + part * at.width, at.y + at.height / 2]);
+    await touch("touchEnd");
+  };
+  await tap(page.locator(".chip").first());
+  await until(page, () => document.querySelector(".chip").getAttribute("aria-pressed") === "false");
+  const before = await page.evaluate(() => freefloat.time());
+  await tap(page.locator(".u-over").first(), 0.7);
+  await until(page, (t) => freefloat.time() !== t, before);
+  const [from, to] = await page.evaluate(() => freefloat.range());
+  assert.ok(Math.abs((await page.evaluate(() => freefloat.time())) - (from + 0.7 * (to - from))) < 0.02 * (to - from), "the time is not where the finger was");
+  assert.deepEqual(page.troubles, []);
+  await page.close();
+});
+
 await check("keyboard only: tab reaches all, space plays, arrows step, plus zooms", async () => {
   const page = await open("single");
   // The page itself notes what gets the focus: a question after each key would cost more than the key.

@@ -14,6 +14,11 @@ done
 tsc=$root/web/node_modules/typescript/bin/tsc
 [ -e "$tsc" ] && node "$tsc" --noEmit -p "$root/web"
 
+node "$here/colours.test.mjs"
+# What the live page keeps does not grow with the time that it runs.
+"$root/web/node_modules/.bin/esbuild" "$root/web/src/table.ts" --format=esm --log-level=error --outfile="$scratch/table.mjs"
+node "$here/memory.test.mjs" "$scratch/table.mjs"
+
 for kind in single failed compare hostile long diverged raw tables; do
     "$sample" $kind "$scratch/$kind.html"
 done
