@@ -292,8 +292,11 @@ static void tell_state(const ff_executive *e) {
 }
 
 void ff__executive_go(ff_executive *e, ff_state_event event) {
-    if (ff_walk_on(&e->guard.walk, event))
-        tell_state(e);
+    if (!ff_walk_on(&e->guard.walk, event))
+        return;
+    const ff_state state = e->guard.walk.state;
+    e->phases.begun |= state >= FF_STATE_RUNUP && ff_state_commands(state) <= FF_COMMANDS_LOOP;
+    tell_state(e);
 }
 
 void ff__executive_say(ff_executive *e, ff_event_level level, const char *text) {

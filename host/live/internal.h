@@ -106,6 +106,7 @@ struct ff_live {
     /* between the threads */
     ff_ring ring, notes, commands, replies;
     atomic_int phase;
+    atomic_bool before; /* what is noted has no time of the run yet */
     _Atomic(const char *) state;
     _Atomic(double) limit_now[FF_LIVE_MAX_LIMITS];
     _Atomic(double) parameter_now[FF_LIVE_MAX_PARAMETERS];

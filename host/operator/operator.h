@@ -16,6 +16,7 @@ typedef struct ff_rt_note {
     ff_rt_note_kind kind;
     double t;       /* [s] run time; before the run-up that of its beginning, which is not known yet */
     bool timed;     /* it is known */
+    bool before;    /* the run-up has not begun, and may never, as after a fault */
     uint64_t cycle; /* since the devices spoke */
     ff_state state;
     ff_event_level level; /* SAY */

@@ -363,7 +363,7 @@ await check("an rt run: what ended it comes first; states, events, devices and t
     const s = runs[0].summary;
     s.verdict = "fail";
     s.status = "FAULT, FORCE: the contact force is too large (8.03, allowed 8 N)";
-    s.safety = {state: "FAULT", cause: "FORCE", text: "the contact force is too large", time_s: 1.744};
+    s.safety = {state: "FAULT", cause: "FORCE", text: "the contact force is too large", time_s: 1.744, satellites: {client: {stop: "still in contact: it holds"}}};
     s.events = [{time_s: -0.468, state: "CHECK"}, {time_s: 0, state: "FLOAT"}, {time_s: 1.744, level: "fault", text: "the contact force is too large (8.03, allowed 8)"}, {time_s: 1.8, state: "FAULT"}, ...Array.from({length: 8}, (_x, i) => ({time_s: 2 + i, state: "END"}))];
     s.satellites.client.passivity = {...s.satellites.client.passivity, max_force_correction_N: 3.6e-15, max_velocity_correction_mps: 0};
     s.timing = {...s.timing, cycle_mean_ns: 3000, cycle_max_ns: 9000, real_time_factor: 0.3};
@@ -375,6 +375,8 @@ await check("an rt run: what ended it comes first; states, events, devices and t
   assert.match(await page.locator(".verdict .reason").innerText(), /^FAULT, FORCE: the contact force is too large \(8\.03, allowed 8 N\)/);
   const text = (name) => page.locator(`table.${name}`).innerText();
   assert.match(await text("events"), /−0\.468\s+CHECK[^]*1\.744\s+the contact force is too large[^]*FAULT/);
+  // what the stop came to stands above the events
+  assert.match(await page.locator("main").innerText(), /It ended in the state FAULT: the contact force is too large\. client: still in contact: it holds\./);
   assert.match(await text("devices"), /robot of client\s+688\s+687\s+1\s+0[^]*sensor of client\s+679\s+–\s+–\s+2/);
   assert.match(await page.locator("main").innerText(), /24\.0\sµs median, 99 % below 83\.0\sµs[^]*Missed cycles\s+3/);
   // a correction of rounding's size is none, and on devices time is theirs
