@@ -302,6 +302,9 @@ static void fill_axes(ff_network *s, int i, ff_robot_order *order) {
             ff__network_find(s, axes_trip(i, &out));
         else if (!b->axes.braking)
             look_ahead(s, i, &b->out.to, &joints);
+        /* a braking arm leaves the path, and its velocity with it */
+        if (s->scenario->satellite[i].robot.device.facility && !b->axes.braking)
+            ff_arm_rates(&s->plan->body[i].arm, &joints, &b->out.to.twist, order->rates);
     }
     order->joints = joints;
 }

@@ -91,8 +91,12 @@ ff_outcome ff_session_begin(ff_session *session, const ff_session_options *optio
 ff_running *ff_session_running(const ff_session *session);
 /* False: it has ended. */
 bool ff_session_step(ff_session *session);
+/* Why it ended before its last cycle: FF_FAILED with one line. FF_DONE: it did not. */
+ff_outcome ff_session_failure(const ff_session *session, ff_notes *notes);
 /* As ff_session_execute; a run that has not ended is stopped (FF_ERR_LIMIT). */
 ff_outcome ff_session_end(ff_session *session, ff_notes *notes);
+/* Left before its end, in place of that: the logs keep their rows. NULL is allowed. */
+void ff_session_leave(ff_session *session);
 /* State between two steps (text/keep.h). Refused also where log files are written. */
 void ff_session_keep(ff_session *session, ff_keeper *keeper);
 /* summary.json as it would be if the run ended here; malloc'ed, NULL: no memory. */
