@@ -7,6 +7,7 @@
  *   modest   below 1 % though one says "outside"
  *
  *   FF_CLASS=name   this class alone          FF_CONTACTS=n   so many of each
+ *   FF_DRAW=i       of a class this draw alone (FF_ALL=1 prints each draw's number)
  *   FF_KEEP=folder  scenarios that are silent there, to run by hand
  *   FF_FUSED='zero: off'   settings of the method */
 #include "pipeline/draw.h"
@@ -413,7 +414,9 @@ typedef struct tally {
 static tally run_family(const family *f, uint64_t seed, int contacts) {
     static outcome all[MOST];
     tally y = {0};
-    for (int i = 0; y.contacts < contacts && i < 3 * contacts; i++) {
+    const char *draw_only = getenv("FF_DRAW");
+    const int begin = draw_only ? atoi(draw_only) : 0, end = draw_only ? begin + 1 : 3 * contacts;
+    for (int i = begin; y.contacts < contacts && i < end; i++) {
         ff_rng rng;
         ff_rng_seed(&rng, seed, 40 + (uint64_t)(f - families) + 1000 * (uint64_t)i);
         static text t;
@@ -495,7 +498,7 @@ static void test_classes(void **unused) {
         const family *f = &families[i];
         if (only && strcmp(f->name, only) != 0)
             continue;
-        const int contacts = count ? atoi(count) : test_count(f->exact ? 3 : 1, 200);
+        const int contacts = count ? atoi(count) : getenv("FF_DRAW") ? 1 : test_count(f->exact ? 3 : 1, 200);
         assert_true(contacts > 0 && contacts <= MOST);
         const tally y = run_family(f, seed, contacts);
         print_message("%-15s %9.2g %7.2g %7.2g %3d/%3d %7d %7d %8d %7.3f %6.3f %6.0f %6.2f  %.3f %.3f\n",

@@ -113,18 +113,32 @@ typedef struct fused_slants { /* normal equations at one of them, and its misfit
     fused_slant at;
     double A[49], b[7], J;
 } fused_slants;
+typedef struct fused_look { /* normals on rings about the force: the best, well apart */
+    int tried;
+    ff_vec3 start[FUSED_STARTS];
+    double J[FUSED_STARTS];
+} fused_look;
 typedef struct fused_cone {
     fused_slants now, trial;
     ff_vec3 next;         /* of the next trial: normal, */
     double rest;          /* as in a slant, */
     double lambda, moved; /* of the method; by how much that is another one */
     int trials, begun;    /* of this start; starts */
-    int look;             /* points tried for the other starts */
     ff_vec3 from;         /* where the tip was detected */
-    ff_vec3 start[FUSED_STARTS];
-    double J_start[FUSED_STARTS];
-    double least; /* misfit of the best so far */
+    fused_look look;      /* for the other starts */
+    double least;         /* misfit of the best so far */
 } fused_cone;
+
+/* Whether one surface with friction explains the force across it, in rows of one body. */
+typedef struct fused_glance {
+    int body;
+    uint64_t from, to;
+    ff_vec3 r;          /* [m] the tip, body axes */
+    double least;       /* [N] rows with a smaller force are not looked at */
+    double left, whole; /* [N2] squares of the force: what is left across it at best, all */
+    int rows;
+    fused_look look;
+} fused_glance;
 
 /* Search for the depth over which a surface's damping grows. */
 typedef struct fused_depth {
@@ -233,6 +247,7 @@ typedef struct fused_joint {
     bool common;                  /* one point bears all, */
     int spot;                     /* which is this one, -1: not known before, */
     ff_vec3 r;                    /* [m] body axes */
+    fused_glance glance;          /* whether friction is the likelier explanation */
     uint64_t from, to, row;       /* rows; the next */
     double peak, arm;             /* [N] largest force; [m] radius of gyration */
     double unit, unit_t;          /* [N], [N m] that weigh a row */
