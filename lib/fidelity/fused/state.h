@@ -344,7 +344,7 @@ typedef struct fused_contact {
 } fused_contact;
 
 /* Axes behind gears and the surface together (tip.c). */
-enum { FUSED_LANES = 5 };
+enum { FUSED_LANES = 7, FUSED_BARE = 5 };
 typedef struct fused_flow { /* of the axes over h: angle and rate from those before and the torques at both
                                ends */
     double h, aa[6], ar[6], ra[6], rr[6], a0[6], a1[6], r0[6], r1[6];
@@ -363,6 +363,7 @@ typedef struct fused_tip {
     uint64_t from, to, onset, scan_to;  /* rows: of the fit, first with a force, last of the grid's */
     uint64_t row, last;                 /* of the lanes */
     double T, place, fast, mobility_on; /* [s]; before the onset: [m], [m/s], [1/kg] */
+    double f_on;                        /* [N] the first force */
     /* of the cycle at hand, beginning and end: the tip along n by axis, torque beside f's, s without the
      * angles */
     double Jn[2][6], rest[2][6], base[2], motor[6], speed[6], f, mobility;
@@ -372,7 +373,16 @@ typedef struct fused_tip {
     fused_flow flow; /* of a part */
     fused_lane lane[FUSED_LANES];
     int point, trials;
-    double J_window[2], J_scan, J_best, lambda;
+    ff_profile known[3]; /* surfaces to begin with */
+    int knows;
+    bool told; /* the last of them by the rows alone: tried before the grid */
+    /* of the rows with the force linear between them: the tip after an impulse at the onset, normal equations
+     */
+    double swing[6], swing_rate[6], bare_least;
+    double bare_A[FUSED_BARE * FUSED_BARE], bare_b[FUSED_BARE];
+    int bare_rows;
+    fused_flow whole; /* of a cycle */
+    double J_window[3], J_scan, J_best, lambda;
     ff_profile scan, best;
     double step[3], A[9], b[3], A_best[9], b_best[3];
 } fused_tip;
