@@ -432,8 +432,13 @@ bool ff__fused_is_over(const fused_model *model, fused_state *state, fused_conta
     c->over.silent = fused_row_of(c, k)->f < fused_threshold(config, c) || reads_nothing(config, state, c, k)
                          ? c->over.silent + 1
                          : 0;
-    const double more = noise > 0.0 || model->yields ? 24.0 : 12.0;
-    c->over.abandoned = (double)c->over.silent > 1.5 * state->delay[c->a] / model->integrate.cycle + more;
+    const bool hidden = noise > 0.0 || model->yields;
+    const double wait = 1.5 * state->delay[c->a] / model->integrate.cycle + (hidden ? 24.0 : 12.0);
+    /* a satellite that is said to be inside is waited for where its surface explains the rows of one contact
+     * alone; any other's word is not worth it */
+    const bool trusted = c->surface.valid && ff__fused_lone(state, c) &&
+                         c->surface.J <= poor_misfit * (double)(c->until - c->row_from + 1);
+    c->over.abandoned = (double)c->over.silent > (trusted ? wait : fmin(wait, hidden ? 54.0 : 18.0));
     return c->over.quiet >= 3 || c->over.abandoned;
 }
 
