@@ -305,7 +305,7 @@ static double nearest(const slip_row *x, int rows, ff_vec3 n, double J, double r
                 best = near;
             }
         }
-        *work -= 12 * rows;
+        *work -= 24 * rows;
         if (!(least < 0.99 * J))
             step *= 0.5;
         J = least;
@@ -337,14 +337,14 @@ bool ff__fused_glance(fused_state *state, fused_glance *z, int *work) {
         look_on(&z->look, x, rows, ff_vec3_unit(sum), rest, work);
         return false;
     }
-    double J = FF_INF;
-    for (int i = 0; i < STARTS; i++)
-        if (z->look.J[i] < FF_INF)
-            J = fmin(J, nearest(x, rows, z->look.start[i], z->look.J[i], rest, work));
+    const int i = z->followed++; /* one of them in a call */
+    if (i == 0)
+        z->left = FF_INF;
+    if (z->look.J[i] < FF_INF)
+        z->left = fmin(z->left, nearest(x, rows, z->look.start[i], z->look.J[i], rest, work));
     z->rows = rows;
-    z->left = J;
     z->whole = whole;
-    return true;
+    return z->followed == STARTS;
 }
 
 enum { TILT, TILT_2, MU, X0, K, C, AT_REST, PER }; /* parameters of a slant */

@@ -138,6 +138,7 @@ typedef struct fused_glance {
     double left, whole; /* [N2] squares of the force: what is left across it at best, all */
     int rows;
     fused_look look;
+    int followed; /* of its starts, to the bottom of their valleys */
 } fused_glance;
 
 /* Search for the depth over which a surface's damping grows. */
