@@ -153,7 +153,7 @@ static size_t datagram(const ff_device *device, unsigned n, uint8_t *bytes, size
         return used;
     }
     assert_true(device->counts[0] > 0.0 ||
-                strcmp(device->name, "ati-rdt") == 0); /* a new device sends its own here */
+                strncmp(device->name, "ati-", 4) == 0); /* a new device sends its own here */
     const ff_ati_record record = {
         .rdt_sequence = n + 1, .ft_sequence = 7 * n + 3, .counts = {1000000, (int32_t)n, 0, 0, 0, -5}};
     assert_int_equal(ff_ati_record_encode(&record, bytes, size), FF_OK);
