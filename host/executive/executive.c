@@ -124,7 +124,8 @@ ff_status ff_executive_open_devices(ff_executive *e, const ff_scenario *scenario
 }
 
 bool ff_run_progress(const ff_run_options *options, uint64_t k, uint64_t cycles) {
-    const uint64_t stride = cycles / 128 + 1;
+    enum { MOST = 16384 }; /* some tenths of a second at most between two: who stops a long run does not wait */
+    const uint64_t stride = cycles / 128 < MOST ? cycles / 128 + 1 : MOST;
     if (!options->progress || k % stride)
         return true;
     return options->progress(options->user, (double)k / (double)cycles);
@@ -292,8 +293,11 @@ static void tell_state(const ff_executive *e) {
 }
 
 void ff__executive_go(ff_executive *e, ff_state_event event) {
-    if (ff_walk_on(&e->guard.walk, event))
-        tell_state(e);
+    if (!ff_walk_on(&e->guard.walk, event))
+        return;
+    const ff_state state = e->guard.walk.state;
+    e->phases.begun |= state >= FF_STATE_RUNUP && ff_state_commands(state) <= FF_COMMANDS_LOOP;
+    tell_state(e);
 }
 
 void ff__executive_say(ff_executive *e, ff_event_level level, const char *text) {

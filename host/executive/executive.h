@@ -32,6 +32,7 @@ typedef struct ff_phases {
     uint64_t approached;                     /* cycles of the approach */
     ff_pose stood[FF_MAX_BODIES];            /* where it began */
     double span;                             /* [s] that it takes */
+    bool begun;                              /* the run-up: from here on the run's time is known */
     uint64_t runup;                          /* cycles of it done */
     bool finished;                           /* the last row was made */
     bool hold;                               /* ordered: come to rest and stay, until a stop */

@@ -170,6 +170,20 @@ static long receive(ff_network *s, int i, void *bytes, size_t size, struct socka
                          : ff_socket_receive(b->robot_fd, bytes, size, from, arrived);
 }
 
+/* The pose of a robot that reports its axes alone, and its velocity. A turn has two quaternions: the one that
+ * continues what it was sent. */
+static void place_joints(ff_network *s, int i) {
+    ff_network_body *b = &s->body[i];
+    const ff_plan_body *plan = &s->plan->body[i];
+    ff_pose T = ff_arm_forward(&plan->arm, &b->report.joints);
+    const ff_quat q = T.q, to = b->out.to.T.q;
+    if (b->output.moved && q.w * to.w + q.x * to.x + q.y * to.y + q.z * to.z < 0.0)
+        T.q = (ff_quat){-q.w, -q.x, -q.y, -q.z};
+    b->report.pose = ff_plan_to_base(plan, T);
+    b->twist = b->report.rated ? ff_arm_twist(&plan->arm, &b->report.joints, b->report.rates)
+                               : ff_twist_zero();
+}
+
 /* One telegram of this body, if one waits. */
 bool ff__network_take_telegram(ff_network *s, int i, int64_t *arrived) {
     ff_network_body *b = &s->body[i];
@@ -193,8 +207,7 @@ bool ff__network_take_telegram(ff_network *s, int i, int64_t *arrived) {
         }
         b->report = sample.robot;
         if (s->address->body[i].robot->jointed)
-            b->report.pose =
-                ff_plan_to_base(&s->plan->body[i], ff_arm_forward(&s->plan->body[i].arm, &b->report.joints));
+            place_joints(s, i);
         if (!b->known) {
             b->first = b->report.pose;
             b->axes_first = b->report.joints;

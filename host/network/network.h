@@ -63,6 +63,7 @@ typedef struct ff_network_body {
     int64_t taken;        /* [ns] when it was read */
     int naps;             /* since then, without a telegram of the pacing robot */
     ff_pose pose;         /* at the last sample */
+    ff_twist twist;       /* of the newest telegram, of a robot that reports it */
     ff_motion_state motion;
     ff_setpoint measured;
     ff_twist acceleration;
@@ -150,6 +151,7 @@ typedef struct ff_network {
     unsigned led;       /* last written */
     int state;          /* of the run, as last reported */
     bool speaks;        /* every device has been heard */
+    bool heard;         /* one was, before the first telegram: if it is not used, it was refused */
     int64_t asked;      /* [ns] when the first telegram came, until every device speaks */
     bool anchored;      /* the arms' own standstill is known */
     bool silent;        /* the pacing robot is gone */

@@ -33,6 +33,7 @@ static ff_status read_page(ff_network *s, int i, char *message, size_t size) {
         nap = nap < 25000000 ? 2 * nap : 50000000;
     }
     if (!status) {
+        s->heard = true;
         message[0] = 0;
         status = device->configure(s->body[i].sensor, page, used);
         if (status != FF_OK)
@@ -97,21 +98,23 @@ static ff_status open_body(ff_network *s, int i, char *message, size_t size) {
     status = read_page(s, i, message, size);
     if (status == FF_OK && address->sensor->frame)
         status = ff_stream_open(&b->sensor_stream, address->sensor, b->sensor, &address->sensor_at, NULL,
-                                ff__network_patience(s), s->options.stop, &b->sensor_fd, message, size);
+                                ff__network_patience(s), s->options.stop, &b->sensor_fd, &s->heard, message, size);
     if (status == FF_OK && address->sensor->topics) {
         status = ff_stream_join(&b->sensor_link, address->sensor, b->sensor, &sensing, &address->sensor_at,
-                                ff__network_patience(s), s->options.loop_cpu, s->options.stop, message, size);
+                                ff__network_patience(s), s->options.loop_cpu, s->options.stop, &s->heard, message,
+                                size);
         b->sensor_fd = b->sensor_link.fd;
     }
     if (status == FF_OK && address->robot->topics) {
         status = ff_stream_join(&b->link, address->robot, b->robot, &settings, &address->robot_at,
-                                ff__network_patience(s), s->options.loop_cpu, s->options.stop, message, size);
+                                ff__network_patience(s), s->options.loop_cpu, s->options.stop, &s->heard, message,
+                                size);
         b->robot_fd = b->link.fd;
     }
     if (status == FF_OK && address->robot->frame) {
         status =
             ff_stream_open(&b->stream, address->robot, b->robot, &address->robot_at, &address->program_at,
-                           ff__network_patience(s), s->options.stop, &b->robot_fd, message, size);
+                           ff__network_patience(s), s->options.stop, &b->robot_fd, &s->heard, message, size);
     }
     if (status != FF_OK)
         return status;
@@ -278,7 +281,11 @@ static void report_device(const ff_network *s, int i, ff_sample_device *device) 
 /* filled: in a cycle whose telegram was lost, and that was not answered. */
 static void report_body(ff_network *s, int i, ff_pose T, bool filled, ff_sample_body *body) {
     ff_network_body *b = &s->body[i];
-    if (b->known) /* its pose is not known before */
+    /* one that has a clock of its own was there at another time than the pacing one */
+    if (b->known && b->report.rated && !filled && i == 0)
+        b->measured =
+            ff_motion_given(&b->motion, &(ff_setpoint){T, b->twist}, s->plan->cycle, &b->acceleration);
+    else if (b->known) /* its pose is not known before */
         b->measured = ff_motion_step(&b->motion, T, s->plan->cycle, &b->acceleration);
     body->sensor.f_s = b->record.f_s;
     body->sensor.age = (double)b->aged * s->plan->cycle;

@@ -61,6 +61,7 @@ void ff__operator_conclude(ff_operator *o) {
     ff_rt_result *result = o->result;
     ff_run_result *run = &result->run;
     result->check = o->preflight.check;
+    result->heard = o->network.heard;
     if (o->opened)
         collect(o);
     result->dropped_rows = ff_ring_dropped(&o->rows);

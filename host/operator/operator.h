@@ -16,6 +16,7 @@ typedef struct ff_rt_note {
     ff_rt_note_kind kind;
     double t;       /* [s] run time; before the run-up that of its beginning, which is not known yet */
     bool timed;     /* it is known */
+    bool before;    /* the run-up has not begun, and may never, as after a fault */
     uint64_t cycle; /* since the devices spoke */
     ff_state state;
     ff_event_level level; /* SAY */
@@ -50,6 +51,7 @@ typedef struct ff_rt_result {
     ff_state state; /* at the end */
     ff_trip trip;   /* why it ended */
     bool retreated;
+    bool heard; /* a device, when it was met, also one that was refused */
     ff_stop_why stopped[FF_MAX_BODIES]; /* what the stop came to, of those that moved */
     ff_check check;
     ff_rights rights;

@@ -258,6 +258,8 @@ static const ff_key obsw_keys[] = {
     KEY("hold_rate", NUMBER, "rad/s", POSITIVE, "0.6", OBSW(hold_rate), 1, "And after it."),
     KEY("arm_rate", NUMBER, "rad/s", POSITIVE, "3", OBSW(arm_rate), 1, "Bandwidth of the joints before the grasp."),
     KEY("grasp_rate", NUMBER, "rad/s", POSITIVE, "25", OBSW(grasp_rate), 1, "And after it."),
+    KEY("detumble", NUMBER, "s", NOT_NEGATIVE, "none", OBSW(detumble), 1, "From here on, once it has grasped, it stops the tumble: the thrusters' torque on the base is `detumble_damping` times its rate, against it, as far as `thrust` goes, while the arm holds. Without it, or without thrusters, client and servicer go on turning together."),
+    KEY("detumble_damping", NUMBER, "N m s/rad", POSITIVE, "2e4", OBSW(detumble_damping), 1, "Of that torque. The rate decays with the inertia of both, about their common centre of mass, over this."),
     KEY("thrust", PAIR, "N, N m", POSITIVE, "none", OBSW(force_limit), 0, "Largest force and torque of the thrusters, each axis; they act on whatever the software asks for."),
     SECTION("navigation", SECTION, &navigation_section, "{}", 0, 0, "What the software sees."),
 };

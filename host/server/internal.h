@@ -34,9 +34,9 @@ typedef struct ff_server_ur {
     int64_t run; /* of the program that runs; -1: none does */
     ff_ur_registers registers;
     ff_ur_report report;
-    double taken;     /* count of the last order that it took */
-    double silent;    /* [s] since one came */
-    bool feels, mute; /* its own sensor is the satellite's; a fault keeps that from speaking */
+    ff_ur_program program; /* and what it keeps */
+    double silent;         /* [s] since an order came */
+    bool feels, mute;      /* its own sensor is the satellite's; a fault keeps that from speaking */
     ff_wrench wrench;
 } ff_server_ur;
 
@@ -45,6 +45,8 @@ typedef struct ff_server_ros2 {
     bool here, feels; /* the robot is, the sensor is */
     ff_link link, sensor;
     char label[FF_ROS2_LABEL]; /* of the last command */
+    bool rated;                /* which had velocities */
+    double rates[6];           /* [rad/s] */
 } ff_server_ros2;
 
 typedef struct ff_server_device {

@@ -74,6 +74,30 @@ try krc-program "CONTROLLER.*program"
 try "krc-override, value: 50" "CONTROLLER.*override"
 try robot-stuck STANDS
 try answer-lost LATE
+# orders that are lost or late on their way: what is executed keeps velocity, acceleration and jerk, by a man in the middle
+seed=${FF_SEED:-$((RANDOM * 32768 + RANDOM))}
+echo "seed $seed (FF_SEED repeats it)"
+runs=2
+[ "${FF_TEST_LONG:-0}" = 0 ] || runs=40
+facility_options=()
+for ((n = 1; n <= runs; n++)); do
+  limits=(--set time.duration=2 --set "satellites.client.velocity=[0.04,0.05,0.03]" --set "satellites.client.safety={velocity: 0.12, acceleration: 2, jerk: 400}")
+  chance=$([ $((n % 2)) -eq 1 ] && echo 0.01 || echo 0.03)
+  ports
+  middle=$((base + 15)) ur=$base port=(--set "satellites.client.robot.script_port=$((base + 25))")
+  behind middle.facility timeout 120 "$FREEFLOAT" facility "$S" --once --lockstep "${P[@]}" "${port[@]}" "${limits[@]}"; facility_pid=$!
+  behind middle.peer timeout 120 python3 "$R/ur_middle.py" "$middle" "$ur" $((seed + n)) 0.002 0.12 2 400 "$chance"; middle_pid=$!
+  timeout 120 "$FREEFLOAT" rt "$S" --arm --out middle "${P[@]}" --rsi-port "$middle" "${port[@]}" "${limits[@]}" --silence 20 --wait 20 < /dev/null > middle.rt 2>&1
+  wait "$middle_pid"
+  kill "$facility_pid" 2> /dev/null; wait "$facility_pid" 2> /dev/null; facility_pid=
+  python3 -c "
+import json
+seen = json.load(open('middle.peer'))
+print(seen)
+assert seen['moved'] > 0.002 and seen['lost'] and seen['echo'] == 0, seen
+assert all(seen[x] <= 1.01 for x in ('velocity', 'acceleration', 'jerk')), seen" || fail "orders on their way, $n of seed $seed: $(tail -n 3 middle.rt)"
+  grep -q "HOLD\|FAULT" middle.rt || fail "orders on their way: no named end: $(tail -n 3 middle.rt)"
+done
 # an arm from a file: with and without its links named; refused with one line before anything moves
 sed -n "s/^#urdf //p" "$R/test_ur.sh" > six.urdf
 arm() { "$FREEFLOAT" check "$S" --set "satellites.client.robot.arm=$1" 2>&1; }
