@@ -38,8 +38,8 @@ static size_t ros2_datagram(const ff_device *device, int n, uint8_t *bytes, size
     memcpy(bytes, &head, sizeof head);
     const ff_status made =
         device->kind == FF_DEVICE_ROBOT
-            ? ff_ros2_states_encode(stamp, "", &settings_of_all, q, 6, bytes + sizeof head,
-                                    size - sizeof head, &used)
+            ? ff_ros2_states_encode(stamp, "", &settings_of_all, q, (const double[6]){0}, 6,
+                                    bytes + sizeof head, size - sizeof head, &used)
             : ff_ros2_wrench_encode(stamp, "", &wrench, bytes + sizeof head, size - sizeof head, &used);
     assert_int_equal(made, FF_OK);
     return used + sizeof head;
