@@ -247,6 +247,7 @@ typedef struct ff_device {
     X(rtde)           \
     X(ros2)           \
     X(ati)            \
+    X(axia)           \
     X(onrobot)        \
     X(udp)            \
     X(ur_force)       \

@@ -374,6 +374,8 @@ typedef enum ff_fault_kind {
     FF_FAULT_KRC_PROGRAM,     /* stopped: the robot stands */
     FF_FAULT_KRC_LOST,        /* signal 1 to 5 is not in the telegram; 0: none is */
     FF_FAULT_PROTECTIVE_STOP, /* of a robot that reports it: it stands */
+    FF_FAULT_ARM_LOST,        /* the servicer's arm: its telegrams do not arrive */
+    FF_FAULT_ARM_STOPS,       /* and its own protection stops it */
     FF_FAULTS
 } ff_fault_kind;
 

@@ -25,7 +25,7 @@ static const char *const fault_words[] = {"rob-lost", "rob-late", "rob-repeated"
     "ft-repeated", "ft-reordered", "ft-corrupt", "ft-silent", "ft-frozen", "ft-stuck", "ft-saturated", "ft-broken", "ft-drift", "ft-spike", "ft-offset", "ft-restart",
     "stranger", "jitter", "clock-step", "ft-flood", "second-client", "loop-interrupted", "loop-terminated", "loop-killed", "loop-stalled", "disk-full", "facility-killed", "clock-drift",
     "ft-clock-drift", "ft-swapped", "ft-mirrored", "ft-turned", "ft-deaf", "robot-later", "robot-aside", "arm-elsewhere", "tool-off", "wall-harder", "robot-restarts", "ft-fast",
-    "krc-mode", "krc-drives", "krc-estop", "krc-override", "krc-program", "krc-lost", "protective-stop", NULL};
+    "krc-mode", "krc-drives", "krc-estop", "krc-override", "krc-program", "krc-lost", "protective-stop", "arm-lost", "arm-stops", NULL};
 static const char *const signals_words[] = {"off", "on", NULL};
 static const char *const scheme_words[] = {"lie-midpoint", "euler", "passive", "splitting", NULL};
 static const char *const rule_words[] = {"default", "impulse", "held", NULL};

@@ -13,6 +13,10 @@ static void put_port(ff_wrench w, double *six) {
     memcpy(six, x, sizeof x);
 }
 
+static bool arm_fault(const ff_server *f, ff_fault_kind kind) {
+    return !isnan(ff__server_acts(f, kind, ff_scenario_servicer(f->scenario)));
+}
+
 /* part: cycles of the arm since the robots' telegrams. */
 static void send_telegram(ff_server *f, int part, const ff_arm_measured *m) {
     ff_server_arm *a = &f->arm;
@@ -26,7 +30,12 @@ static void send_telegram(ff_server *f, int part, const ff_arm_measured *m) {
     memcpy(measured.torque, m->joints->motor, sizeof measured.torque);
     memcpy(measured.external, m->external, sizeof measured.external);
     put_port(m->port, measured.wrench);
-    if (ff_torque_arm_send(&a->config, &a->arm, &measured, bytes, sizeof bytes, &used) == FF_OK)
+    if (arm_fault(f, FF_FAULT_ARM_STOPS)) {
+        a->arm.state = FF_TORQUE_FAULT;
+        a->arm.fault = FF_TORQUE_FAULT_DEVICE;
+    }
+    if (ff_torque_arm_send(&a->config, &a->arm, &measured, bytes, sizeof bytes, &used) == FF_OK &&
+        !arm_fault(f, FF_FAULT_ARM_LOST))
         ff_socket_send(a->fd, bytes, used, &f->address.arm_at);
 }
 
@@ -47,7 +56,7 @@ void ff__server_arm_take(ff_server *f) {
 }
 
 bool ff__server_arm_awaited(const ff_server *f) {
-    return f->arm.fd >= 0 && f->arm.arm.run && !f->arm.arm.answered;
+    return f->arm.fd >= 0 && f->arm.arm.run && !f->arm.arm.answered && !arm_fault(f, FF_FAULT_ARM_LOST);
 }
 
 /* Until the command is there; no longer than the arm's cycle, in lock step as long as somebody may answer. */
@@ -60,7 +69,7 @@ static void wait_arm(ff_server *f) {
     for (;;) {
         ff__server_arm_take(f);
         const int64_t left = until - ff_clock_now();
-        if (a->arm.answered || !a->arm.run || left <= 0 || atomic_load(f->options->stop))
+        if (!ff__server_arm_awaited(f) || left <= 0 || atomic_load(f->options->stop))
             return;
         ff_socket_wait(a->fd, left < 20000000 ? left : 20000000);
     }

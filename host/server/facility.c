@@ -158,6 +158,7 @@ static ff_status open_device(ff_server *f, int i, char *message, size_t size) {
         return status;
     xml[used] = 0;
     d->server_config.buffer = 1;
+    d->server_config.axia = f->address.body[i].sensor == &ff_device_axia;
     ff_ati_server_reset(&d->server);
     d->config = ff_rsi_controller_config_default(body->increments ? FF_RSI_RELATIVE : FF_RSI_ABSOLUTE);
     if (f->options->lockstep)

@@ -84,7 +84,7 @@ static size_t record_ati(ff_server *f, int i, ff_wrench wrench, uint32_t status,
     ff_server_device *d = &f->device[i];
     const bool stuck = !isnan(ff__server_acts(f, FF_FAULT_FT_STUCK, i));
     if (!stuck && ff_ati_from_wrench(d->scale, wrench, d->counts) != FF_OK) /* beyond 32 bit: as a device */
-        status |= (uint32_t)FF_ATI_STATUS_ERROR | FF_ATI_STATUS_SATURATED;
+        status |= (uint32_t)FF_ATI_STATUS_ERROR | ff_ati_saturated(d->server_config.axia);
     if (!isnan(ff__server_acts(f, FF_FAULT_FT_RESTART, i)))
         d->server.rdt_sequence = 0;
     const bool frozen = !isnan(ff__server_acts(f, FF_FAULT_FT_FROZEN, i));
@@ -133,7 +133,7 @@ static void send_record(ff_server *f, int i, ff_wrench wrench, double tick, bool
         return;
     }
     if (!isnan(ff__server_acts(f, FF_FAULT_FT_SATURATED, i)) && struck)
-        status = (uint32_t)FF_ATI_STATUS_ERROR | FF_ATI_STATUS_SATURATED;
+        status = (uint32_t)FF_ATI_STATUS_ERROR | ff_ati_saturated(d->server_config.axia);
     if (!isnan(ff__server_acts(f, FF_FAULT_FT_BROKEN, i)) && struck)
         status = (uint32_t)FF_ATI_STATUS_ERROR | 0x00000001u;
     uint8_t bytes[FF_ATI_BUFFERED_MAX * FF_ATI_RECORD_SIZE];

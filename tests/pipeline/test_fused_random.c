@@ -7,6 +7,7 @@
  *   modest   below 1 % though one says "outside"
  *
  *   FF_CLASS=name   this class alone          FF_CONTACTS=n   so many of each
+ *   FF_DRAW=i       of a class this draw alone (FF_ALL=1 prints each draw's number)
  *   FF_KEEP=folder  scenarios that are silent there, to run by hand
  *   FF_FUSED='zero: off'   settings of the method */
 #include "pipeline/draw.h"
@@ -410,10 +411,13 @@ typedef struct tally {
     double median, most95, most, end95, jump, peak;
 } tally;
 
+static int only_draw = -1; /* of the classes */
+
 static tally run_family(const family *f, uint64_t seed, int contacts) {
     static outcome all[MOST];
     tally y = {0};
-    for (int i = 0; y.contacts < contacts && i < 3 * contacts; i++) {
+    const int begin = only_draw < 0 ? 0 : only_draw, end = only_draw < 0 ? 3 * contacts : begin + 1;
+    for (int i = begin; y.contacts < contacts && i < end; i++) {
         ff_rng rng;
         ff_rng_seed(&rng, seed, 40 + (uint64_t)(f - families) + 1000 * (uint64_t)i);
         static text t;
@@ -488,6 +492,7 @@ static void test_classes(void **unused) {
     (void)unused;
     const uint64_t seed = test_seed();
     const char *only = getenv("FF_CLASS"), *count = getenv("FF_CONTACTS");
+    only_draw = getenv("FF_DRAW") ? atoi(getenv("FF_DRAW")) : -1;
     print_message("%-15s %9s %7s %7s %7s %7s %7s %8s %7s %6s %6s %6s  %s\n", "class", "median %", "95 %",
                   "most %", "silent", "unseen", "outside", "modest", ">2 sd", ">4 sd", "end", "jump mm",
                   "turn >2 sd, >4");
@@ -495,7 +500,7 @@ static void test_classes(void **unused) {
         const family *f = &families[i];
         if (only && strcmp(f->name, only) != 0)
             continue;
-        const int contacts = count ? atoi(count) : test_count(f->exact ? 3 : 1, 200);
+        const int contacts = count ? atoi(count) : only_draw >= 0 ? 1 : test_count(f->exact ? 3 : 1, 200);
         assert_true(contacts > 0 && contacts <= MOST);
         const tally y = run_family(f, seed, contacts);
         print_message("%-15s %9.2g %7.2g %7.2g %3d/%3d %7d %7d %8d %7.3f %6.3f %6.0f %6.2f  %.3f %.3f\n",
@@ -511,6 +516,7 @@ static void test_classes(void **unused) {
         if (contacts >= 100 && f->shape == WALL) /* normal: 6e-5; 1 of 100 was seen behind a low pass */
             assert_true(y.turned4 <= 0.03 * contacts);
     }
+    only_draw = -1;
 }
 
 /* Draws in which each contact is alone in some rows, or nearly: two walls, three walls, three feet, two feet,

@@ -61,7 +61,7 @@ check fast "$S/wall.yaml" --set time.cycle=0.001 --set time.duration=4
 check lag "$S/wall.yaml" --set "satellites.body.robot={kind: lag, delay: 0.008, frequency: 15}" --set time.duration=4
 # the keys of real devices: Cartesian corrections, and relative ones
 robot="kind: kuka-rsi, delay: 0.016, base: {position: [-1.35, 0, -1.57]}, tool: {attitude: [0, 0, 1, 0]}" # flange down
-check cartesian "$S/wall.yaml" --set time.duration=4 --set "satellites.body.robot={$robot, channel: cartesian}" --set "satellites.body.sensor={kind: ati-rdt}"
+check cartesian "$S/wall.yaml" --set time.duration=4 --set "satellites.body.robot={$robot, channel: cartesian}" --set "satellites.body.sensor={kind: ati-axia}"
 # counts of 1e-4 N, each off by half of one at most: in a contact of 1 s 5e-5/200 m/s of 0.05, and twice that for a method's gain
 limit=1e-5 check relative "$S/wall.yaml" --set time.duration=4 --set "satellites.body.robot={$robot, corrections: relative}" --set "satellites.body.sensor={kind: onrobot-udp}"
 # a path longer than the arm: the carriage of the rail, external axis E1, goes along

@@ -44,6 +44,14 @@ pair elsewhere --lockstep "$S" --silence 20 "${short[@]}" --log none
 facility_options=("${short[@]}" --set satellites.servicer.arm.cycle=0.002)
 pair cycle --lockstep "$S" --silence 20 "${short[@]}" --log none
 { [ $got -eq 1 ] && grep -q "CONTROLLER: the arm's cycle is not arm.cycle: .*(0.002, allowed 0.001)" cycle.rt; } || fail "cycle: exit $got: $(tail -n 5 cycle.rt)"
+# what befalls it in the run: brakes, and the robots come to rest
+struck() { # "fault" "the arm's reason"
+  facility_options=("${short[@]}" --set "facility.faults=[{$1, body: servicer, from: 25}]") # s since a robot was first moved, by the check: in the run
+  pair struck --lockstep "$S" --silence 20 "${short[@]}" --log none --force
+  { [ $got -eq 1 ] && grep -q "CONTROLLER: $2: " struck.rt && grep -q "RSI ended as asked" struck.facility; } || fail "$1: exit $got: $(tail -n 5 struck.rt struck.facility)"
+}
+struck "kind: arm-lost, to: 25.008" "no command in time"
+struck "kind: arm-stops" "the arm's own protection"
 # software that would have to be waited for
 "$FREEFLOAT" rt "$S" --arm --out none --quiet --set 'satellites.servicer.obsw={kind: udp}' < /dev/null > none.rt 2>&1
 got=$?

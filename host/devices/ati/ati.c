@@ -91,6 +91,20 @@ ff_status ff_ati_status_check(uint32_t status) {
     return status ? FF_ERR_DEVICE : FF_OK; /* the summary bit alone names no cause: do not trust the sample */
 }
 
+/* Also the busy bit, 3, which is not an error, says that the data may be affected; and a simulated error, 28,
+ * is there to be taken for one. */
+ff_status ff_axia_status_check(uint32_t status) {
+    const uint32_t range = (uint32_t)FF_AXIA_STATUS_RANGE | (uint32_t)FF_AXIA_STATUS_GAUGE,
+                   latched = FF_AXIA_STATUS_LATCHED;
+    if (status & ~((uint32_t)FF_ATI_STATUS_ERROR | range | latched))
+        return FF_ERR_DEVICE;
+    if (status & range)
+        return FF_INFO_SATURATED;
+    if (status & (uint32_t)FF_ATI_STATUS_ERROR)
+        return FF_ERR_DEVICE;
+    return status ? FF_INFO_LIMITED : FF_OK;
+}
+
 const char *ff_ati_status_text(uint32_t status, char *buffer, size_t size) {
     static const char *const names[32] = {
         [31] = "error",
@@ -678,9 +692,9 @@ ff_status ff_ati_server_sample(const ff_ati_server_config *config, ff_ati_server
         record.counts[i] = saturate((double)counts[i] - (double)state->bias[i], &acted);
     record.status = status;
     if (acted)
-        record.status |= (uint32_t)FF_ATI_STATUS_ERROR | FF_ATI_STATUS_SATURATED;
+        record.status |= (uint32_t)FF_ATI_STATUS_ERROR | ff_ati_saturated(config->axia);
     if (state->latched)
-        record.status |= (uint32_t)FF_ATI_STATUS_ERROR | FF_ATI_STATUS_LATCHED;
+        record.status |= (config->axia ? 0u : (uint32_t)FF_ATI_STATUS_ERROR) | FF_ATI_STATUS_LATCHED;
     ff_ati_record_encode(&record, state->pending + (size_t)state->held * FF_ATI_RECORD_SIZE,
                          FF_ATI_RECORD_SIZE);
     state->held++;

@@ -66,6 +66,19 @@ enum {
 /* FF_OK: healthy. FF_INFO_SATURATED: gauge saturation or A/D error, alone or with the latch. FF_INFO_LIMITED:
  * only a threshold latch. FF_ERR_DEVICE: any other bit. */
 ff_status ff_ati_status_check(uint32_t status);
+/* The same of an Ethernet Axia, whose bits mean something else [ATI 9610-05-Ethernet Axia-09, table 4.7]: 30
+ * force or torque out of range, 27 a gauge out of range, for 32 samples after the last such one, 16 a monitor
+ * condition latched. */
+enum {
+    FF_AXIA_STATUS_RANGE = 0x40000000,
+    FF_AXIA_STATUS_GAUGE = 0x08000000,
+    FF_AXIA_STATUS_LATCHED = 0x00010000
+};
+ff_status ff_axia_status_check(uint32_t status);
+/* The bit of a reading beyond the range. */
+static inline uint32_t ff_ati_saturated(bool axia) {
+    return axia ? (uint32_t)FF_AXIA_STATUS_RANGE : (uint32_t)FF_ATI_STATUS_SATURATED;
+}
 /* "healthy", or the names of the set bits parted by commas, cut at size. Returns buffer. */
 const char *ff_ati_status_text(uint32_t status, char *buffer, size_t size);
 
@@ -183,6 +196,7 @@ typedef struct ff_ati_peer {
 
 typedef struct ff_ati_server_config {
     unsigned buffer; /* records per datagram of the buffered stream, 1 to FF_ATI_BUFFERED_MAX */
+    bool axia;       /* its status word is an Ethernet Axia's */
 } ff_ati_server_config;
 
 typedef struct ff_ati_server_state {

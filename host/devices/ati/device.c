@@ -11,6 +11,7 @@ typedef struct sensor {
     ff_ati_scale scale;
     int32_t counts[6]; /* of the newest record */
     unsigned repeats;
+    bool axia; /* an Ethernet Axia */
 } sensor;
 
 static void open(void *self, const ff_device_settings *settings) {
@@ -19,6 +20,14 @@ static void open(void *self, const ff_device_settings *settings) {
     s->config = ff_ati_client_config_default();
     ff_ati_client_reset(&s->client);
     ff_ati_client_start(&s->client);
+}
+
+/* Single blocks, whatever its buffer size is set to. */
+static void open_axia(void *self, const ff_device_settings *settings) {
+    sensor *s = self;
+    open(self, settings);
+    s->config.start.command = FF_ATI_START_BLOCK;
+    s->axia = true;
 }
 
 /* Of a sensor without a page. */
@@ -52,16 +61,18 @@ static ff_status sample(void *self, double now, const void *bytes, size_t size, 
     const ff_status status = ff_ati_client_receive(&s->config, &s->client, now, bytes, size, &record);
     if (status == FF_INFO_STALE || status == FF_ERR_FORMAT || status == FF_ERR_SIZE)
         return status;
+    ff_status health = status == FF_INFO_GAP ? FF_OK : status;
+    if (s->axia && status != FF_INFO_HELD)
+        health = ff_axia_status_check(record.status);
     s->repeats = memcmp(s->counts, record.counts, sizeof s->counts) == 0 ? s->repeats + 1 : 0;
     memcpy(s->counts, record.counts, sizeof s->counts);
-    sample->sensor =
-        (ff_sensor_report){.f_s = ff_ati_to_wrench(s->scale, record.counts),
-                           .force = s->scale.force,
-                           .torque = s->scale.torque,
-                           .stamp = record.ft_sequence,
-                           .repeats = s->repeats,
-                           .word = record.status,
-                           .health = status == FF_INFO_GAP || status == FF_INFO_LIMITED ? FF_OK : status};
+    sample->sensor = (ff_sensor_report){.f_s = ff_ati_to_wrench(s->scale, record.counts),
+                                        .force = s->scale.force,
+                                        .torque = s->scale.torque,
+                                        .stamp = record.ft_sequence,
+                                        .repeats = s->repeats,
+                                        .word = record.status,
+                                        .health = health == FF_INFO_LIMITED ? FF_OK : health};
     return status == FF_INFO_GAP ? FF_INFO_GAP : FF_OK;
 }
 
@@ -116,6 +127,25 @@ const ff_device ff_device_ati = {.name = "ati-rdt",
                                  .answer = answer,
                                  .stop = stop,
                                  .count = count};
+
+/* The same port, records and page; another start and another status word. */
+const ff_device ff_device_axia = {.name = "ati-axia",
+                                  .help = "an ATI Ethernet Axia over RDT; `run` and `facility` give it the "
+                                          "errors named here.",
+                                  .kind = FF_DEVICE_SENSOR,
+                                  .setting = setting,
+                                  .settings = sizeof setting / sizeof *setting,
+                                  .port = FF_ATI_PORT,
+                                  .second = 49180,
+                                  .page = FF_ATI_HTTP_PATH,
+                                  .bytes = sizeof(sensor),
+                                  .open = open_axia,
+                                  .configure = configure,
+                                  .range = range,
+                                  .sample = sample,
+                                  .answer = answer,
+                                  .stop = stop,
+                                  .count = count};
 
 /* Requests and records are the Net F/T's; the scale is fixed at 1/10000 N and 1/100000 N m, as its converter
  * is commonly used: not compared with the maker's own text. */

@@ -394,6 +394,21 @@ void ff__fused_sweep(fused_state *state) {
     }
 }
 
+/* The sensors of its bodies read no force and no torque: whatever its share of them, it bears none. */
+static bool reads_nothing(const fused_config *config, fused_state *state, const fused_contact *c,
+                          uint64_t k) {
+    for (int i = 0; i < 2; i++) {
+        const int body = i ? c->b : c->a;
+        if (body < 0)
+            continue;
+        const fused_sample *x = fused_at(state, body, k);
+        if (!(ff_vec3_norm(x->force) < fused_force_on(config->force_noise)) ||
+            !(ff_vec3_norm(x->torque) < fused_torque_on(config->torque_noise)))
+            return false;
+    }
+    return true;
+}
+
 /* Over for the satellite and for the robot? */
 bool ff__fused_is_over(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k) {
     const fused_config *config = &model->config;
@@ -414,9 +429,16 @@ bool ff__fused_is_over(const fused_model *model, fused_state *state, fused_conta
     c->over.quiet = satellite_out && robot_out ? c->over.quiet + 1 : 0;
     /* No force for longer than the robot can be late: it is over, whatever the model says. Noise may hide a
      * force, and gears swing. */
-    c->over.silent = fused_row_of(c, k)->f < fused_threshold(config, c) ? c->over.silent + 1 : 0;
-    const double more = noise > 0.0 || model->yields ? 24.0 : 12.0;
-    c->over.abandoned = (double)c->over.silent > 1.5 * state->delay[c->a] / model->integrate.cycle + more;
+    c->over.silent = fused_row_of(c, k)->f < fused_threshold(config, c) || reads_nothing(config, state, c, k)
+                         ? c->over.silent + 1
+                         : 0;
+    const bool hidden = noise > 0.0 || model->yields;
+    const double wait = 1.5 * state->delay[c->a] / model->integrate.cycle + (hidden ? 24.0 : 12.0);
+    /* a satellite that is said to be inside is waited for where its surface explains the rows of one contact
+     * alone; any other's word is not worth it */
+    const bool trusted = c->surface.valid && ff__fused_lone(state, c) &&
+                         c->surface.J <= poor_misfit * (double)(c->until - c->row_from + 1);
+    c->over.abandoned = (double)c->over.silent > (trusted ? wait : fmin(wait, hidden ? 54.0 : 18.0));
     return c->over.quiet >= 3 || c->over.abandoned;
 }
 

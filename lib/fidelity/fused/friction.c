@@ -230,11 +230,58 @@ static ff_vec3 tilted(ff_vec3 n, double x, double y) {
     return ff_vec3_unit(ff_vec3_axpy(x, e[0], ff_vec3_axpy(y, e[1], n)));
 }
 
+/* What friction against the sliding leaves of the force across n, at the best mu: squares. */
+static double left_across(const slip_row *x, int rows, ff_vec3 n, double rest) {
+    double top = 0.0, bottom = 0.0, side = 0.0;
+    for (int i = 0; i < rows; i++) { /* least of sum |F_t + mu f u|^2 over mu */
+        const double f = ff_vec3_dot(n, x[i].F);
+        const ff_vec3 slide = slide_of(ff_vec3_axpy(-ff_vec3_dot(n, x[i].v), n, x[i].v), rest);
+        side += ff_vec3_dot(x[i].F, x[i].F) - f * f;
+        if (f > 0.0) {
+            top -= f * ff_vec3_dot(slide, x[i].F);
+            bottom += f * f * ff_vec3_dot(slide, slide);
+        }
+    }
+    const double mu = bottom > 0.0 ? fmin(1.0, fmax(0.0, top / bottom)) : 0.0;
+    return side - 2.0 * mu * top + mu * mu * bottom;
+}
+
+static void keep_start(fused_look *z, ff_vec3 n, double J) {
+    int slot = -1;
+    for (int i = 0; i < STARTS && slot < 0; i++) /* a neighbour of one that is kept replaces it or goes */
+        if (z->J[i] < FF_INF && ff_vec3_dot(z->start[i], n) > 0.9968)
+            slot = J < z->J[i] ? i : STARTS;
+    if (slot < 0) {
+        slot = 0;
+        for (int i = 1; i < STARTS; i++)
+            slot = z->J[i] > z->J[slot] ? i : slot;
+        slot = J < z->J[slot] ? slot : STARTS;
+    }
+    if (slot < STARTS) {
+        z->J[slot] = J;
+        z->start[slot] = n;
+    }
+}
+
 /* Tilts of the force's direction on rings 0.05 apart, judged by the force across them alone: what friction
  * against the sliding leaves of it. The best three, well apart, are kept. */
-static void look_around(fused_state *state, fused_contact *c, int *work) {
+static void look_on(fused_look *z, const slip_row *x, int rows, ff_vec3 force, double rest, int *work) {
     enum { IN_A_CALL = 16 };
-    fused_cone *z = &c->lean.cone;
+    for (int i = 0; i < STARTS && z->tried == 0; i++)
+        z->J[i] = FF_INF;
+    for (int q = 0; q < IN_A_CALL && z->tried < LOOKS; q++, z->tried++) {
+        /* ring r holds 6 r points, from number 3 r (r - 1) on */
+        int ring = 1;
+        while (3 * ring * (ring + 1) <= z->tried)
+            ring++;
+        const double angle = 1.0471975512 / ring * (z->tried - 3 * ring * (ring - 1));
+        const ff_vec3 n = tilted(force, 0.05 * ring * cos(angle), 0.05 * ring * sin(angle));
+        *work -= 2 * rows;
+        keep_start(z, n, left_across(x, rows, n, rest));
+    }
+}
+
+static void look_around(fused_state *state, fused_contact *c, int *work) {
     const uint64_t stride = 1 + (c->until - c->detected) / FRICTION_ROWS;
     slip_row x[2 * FRICTION_ROWS];
     int rows = 0;
@@ -242,42 +289,62 @@ static void look_around(fused_state *state, fused_contact *c, int *work) {
         if (fused_row_of(c, i)->use == 1)
             x[rows++] = slip_of(state, c, i);
     *work -= rows * WORK_PLACE;
-    for (int q = 0; q < IN_A_CALL && z->look < LOOKS; q++, z->look++) {
-        /* ring r holds 6 r points, from number 3 r (r - 1) on */
-        int ring = 1;
-        while (3 * ring * (ring + 1) <= z->look)
-            ring++;
-        const double angle = 1.0471975512 / ring * (z->look - 3 * ring * (ring - 1));
-        const ff_vec3 n = tilted(c->next.force, 0.05 * ring * cos(angle), 0.05 * ring * sin(angle));
-        double top = 0.0, bottom = 0.0, side = 0.0;
-        for (int i = 0; i < rows; i++) { /* least of sum |F_t + mu f u|^2 over mu */
-            const double f = ff_vec3_dot(n, x[i].F);
-            const ff_vec3 slide =
-                slide_of(ff_vec3_axpy(-ff_vec3_dot(n, x[i].v), n, x[i].v), square(rest_first * c->speed));
-            side += ff_vec3_dot(x[i].F, x[i].F) - f * f;
-            if (f > 0.0) {
-                top -= f * ff_vec3_dot(slide, x[i].F);
-                bottom += f * f * ff_vec3_dot(slide, slide);
+    look_on(&c->lean.cone.look, x, rows, c->next.force, square(rest_first * c->speed), work);
+}
+
+/* From one of the best of the rings to the bottom of its valley: six neighbours, nearer and nearer. */
+static double nearest(const slip_row *x, int rows, ff_vec3 n, double J, double rest, int *work) {
+    for (double step = 0.025; step > 1e-3;) {
+        ff_vec3 best = n;
+        double least = J;
+        for (int i = 0; i < 6; i++) {
+            const ff_vec3 near = tilted(n, step * cos(1.0471975512 * i), step * sin(1.0471975512 * i));
+            const double at = left_across(x, rows, near, rest);
+            if (at < least) {
+                least = at;
+                best = near;
             }
         }
-        *work -= 2 * rows;
-        const double mu = bottom > 0.0 ? fmin(1.0, fmax(0.0, top / bottom)) : 0.0;
-        const double J = side - 2.0 * mu * top + mu * mu * bottom;
-        int slot = -1;
-        for (int i = 0; i < STARTS && slot < 0; i++) /* a neighbour of one that is kept replaces it or goes */
-            if (z->J_start[i] < FF_INF && ff_vec3_dot(z->start[i], n) > 0.9968)
-                slot = J < z->J_start[i] ? i : STARTS;
-        if (slot < 0) {
-            slot = 0;
-            for (int i = 1; i < STARTS; i++)
-                slot = z->J_start[i] > z->J_start[slot] ? i : slot;
-            slot = J < z->J_start[slot] ? slot : STARTS;
-        }
-        if (slot < STARTS) {
-            z->J_start[slot] = J;
-            z->start[slot] = n;
-        }
+        *work -= 24 * rows;
+        if (!(least < 0.99 * J))
+            step *= 0.5;
+        J = least;
+        n = best;
     }
+    return J;
+}
+
+bool ff__fused_glance(fused_state *state, fused_glance *z, int *work) {
+    slip_row x[FRICTION_ROWS + 1];
+    const uint64_t stride = 1 + (z->to - z->from) / FRICTION_ROWS;
+    int rows = 0;
+    double fast = 0.0, whole = 0.0;
+    ff_vec3 sum = ff_vec3_zero();
+    for (uint64_t i = z->from; i <= z->to; i += stride) {
+        const fused_sample *s = fused_at(state, z->body, i);
+        if (!s->valid || !(ff_vec3_norm(s->force) > z->least))
+            continue;
+        const ff_rigid_state robot = fused_robot_of(s);
+        x[rows] = slip_by(&robot, NULL, z->r, s->force);
+        sum = ff_vec3_axpy(ff_vec3_norm(s->force), s->force, sum);
+        whole += ff_vec3_dot(s->force, s->force);
+        fast = fmax(fast, ff_vec3_norm(x[rows].v));
+        rows++;
+    }
+    *work -= rows * WORK_PLACE;
+    const double rest = square(rest_first * fast);
+    if (z->look.tried < LOOKS) {
+        look_on(&z->look, x, rows, ff_vec3_unit(sum), rest, work);
+        return false;
+    }
+    const int i = z->followed++; /* one of them in a call */
+    if (i == 0)
+        z->left = FF_INF;
+    if (z->look.J[i] < FF_INF)
+        z->left = fmin(z->left, nearest(x, rows, z->look.start[i], z->look.J[i], rest, work));
+    z->rows = rows;
+    z->whole = whole;
+    return z->followed == STARTS;
 }
 
 enum { TILT, TILT_2, MU, X0, K, C, AT_REST, PER }; /* parameters of a slant */
@@ -452,15 +519,12 @@ bool ff__fused_settle_friction(const fused_model *model, fused_state *state, fus
     if (c->lean.side == ALONG) {
         c->lean.without = judge_normal(model, state, c, c->next.force, 0.0, false, &mu, &fit, work);
         keep_friction(c, 0.0, &fit, c->next.force);
-        *z = (fused_cone){.least = FF_INF, .start = {c->next.n}};
+        *z = (fused_cone){.least = FF_INF, .look = {.start = {c->next.n}}};
         c->lean.side = START;
         return false;
     }
     if (c->lean.side == LOOK) {
-        if (z->look == 0)
-            for (int i = 0; i < STARTS; i++)
-                z->J_start[i] = FF_INF;
-        if (z->look < LOOKS) {
+        if (z->look.tried < LOOKS) {
             look_around(state, c, work);
             return false;
         }
@@ -469,10 +533,10 @@ bool ff__fused_settle_friction(const fused_model *model, fused_state *state, fus
     if (c->lean.side == START) {
         int best = 0;
         for (int i = 1; i < STARTS && z->begun; i++)
-            best = z->J_start[i] < z->J_start[best] ? i : best;
-        const ff_vec3 n = z->start[best];
-        const bool none = z->begun && !(z->J_start[best] < FF_INF);
-        z->J_start[best] = FF_INF;
+            best = z->look.J[i] < z->look.J[best] ? i : best;
+        const ff_vec3 n = z->look.start[best];
+        const bool none = z->begun && !(z->look.J[best] < FF_INF);
+        z->look.J[best] = FF_INF;
         z->begun++;
         if (!none && begin_slant(model, state, c, n, work)) {
             c->lean.side = FOLLOW;

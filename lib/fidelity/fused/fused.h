@@ -265,6 +265,9 @@ ff_vec3 ff__fused_normal_with_friction(const fused_config *config, fused_state *
                                        uint64_t k, double mu, ff_vec3 n, uint64_t stride);
 bool ff__fused_step_friction(const fused_model *model, fused_state *state, fused_contact *c, int *work);
 bool ff__fused_settle_friction(const fused_model *model, fused_state *state, fused_contact *c, int *work);
+/* What friction on one surface would leave of the force across it: cheaper than the search, enough to tell
+ * which explanation to try first. One part in a call; true at the end. */
+bool ff__fused_glance(fused_state *state, fused_glance *z, int *work);
 /* Part of the force's squares that surface and friction, against the sliding, leave unexplained. */
 double ff__fused_slant_left(const fused_model *model, fused_state *state, const fused_contact *c);
 

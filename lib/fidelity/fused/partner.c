@@ -10,6 +10,8 @@
 enum { WINDOW = 8 };                    /* samples that the first word is of */
 static const double unequal = 0.08;     /* of the force: by how much two sensors may differ */
 static const double certain = 20.0;     /* twice the logarithm of the odds at which it is revised */
+static const double doubted = 15.0;     /* the same, below which a force may still be a pair's: one sample of
+                                           5.5 sigma, which noise makes once in 1e7 */
 static const double noise_least = 4e-3; /* [N] */
 
 static void weigh(const fused_model *model, fused_state *state, int a, int b, uint64_t i, fused_bearing *z) {
@@ -35,8 +37,11 @@ static bool opposite(const fused_config *config, const fused_bearing *z) {
     return ff_vec3_norm(z->both) < 0.2 * ff_vec3_norm(z->force) + 4.0 * noise * sqrt(2.0 * z->rows);
 }
 
-/* The body that bears the opposite of a's force in sample k and those before; -1: the world. */
-static int partner(const fused_model *model, fused_state *state, int a, uint64_t k) {
+/* The body that bears the opposite of a's force in sample k and those before; -1: the world. *doubtful: noise
+ * still hides whether the opposite is there. A force that is taken for the world's moves one of two bodies,
+ * and their momentum with it. */
+static int partner(const fused_model *model, fused_state *state, int a, uint64_t k, bool *doubtful) {
+    *doubtful = false;
     for (int b = 0; b < model->bodies; b++) {
         if (b == a)
             continue;
@@ -47,6 +52,8 @@ static int partner(const fused_model *model, fused_state *state, int a, uint64_t
             weigh(model, state, a, b, i, &z);
         if (z.pair < z.a_alone && opposite(&model->config, &z))
             return b;
+        *doubtful |=
+            model->config.force_noise > 0.0 && z.pair - z.a_alone < doubted && opposite(&model->config, &z);
     }
     return -1;
 }
@@ -102,11 +109,13 @@ static void begin_again(const fused_model *model, fused_state *state, fused_cont
 }
 
 void ff__fused_begin_force(const fused_model *model, fused_state *state, int i, ff_vec3 F, uint64_t k) {
-    const int b = partner(model, state, i, k);
+    bool doubtful;
+    const int b = partner(model, state, i, k, &doubtful);
     const ff_vec3 n = ff_vec3_scale(1.0 / ff_vec3_norm(F), F);
     int count = 0;
-    if (b < 0) {
-        ff__fused_begin(model, state, i, b, false, n, k);
+    if (b < 0) { /* the next sample tells; the replay begins at the onset all the same */
+        if (!doubtful)
+            ff__fused_begin(model, state, i, b, false, n, k);
         return;
     }
     /* what was taken for b's contact with the world is this one, unless its own rows say no */

@@ -314,11 +314,15 @@ static bool begin(const fused_model *model, fused_state *state, int body, unsign
     z->unit_t = fmax(model->config.torque_noise, 1e-3 * z->peak * z->arm);
     if (!(z->peak > 0.0) || !(z->arm > 0.0))
         return false;
-    /* noise lets two explanations pass: then the simpler one is asked first */
-    if (first && model->config.force_noise > 1e-2 * z->peak)
-        return false;
     find_common(model, state, z);
-    z->stage = PICK;
+    if (first && !z->common && model->config.force_noise > 1e-2 * z->peak)
+        return false; /* noise lets two explanations pass: then the simpler one is asked first */
+    z->stage = first && z->common ? GLANCE : PICK;
+    z->glance = (fused_glance){.body = body,
+                               .from = from,
+                               .to = to,
+                               .r = z->r,
+                               .least = fmax(3.0 * model->config.force_noise, 0.02 * z->peak)};
     return true;
 }
 
@@ -374,6 +378,14 @@ bool ff__fused_join_alone(const fused_model *model, fused_state *state, fused_co
     return true;
 }
 
+/* Friction on one surface leaves no more across it than noise (two components of variance 1, and as much
+ * again for the motion's and what slips near rest make) and a thirtieth of the force. It has fewer numbers
+ * than several walls: it is asked first. Of 120 random contacts each with friction it leaves 2e-8 to 3e-4 of
+ * the squares, of as many corners all but one more than 2e-3. */
+static bool friction_explains(const fused_config *config, const fused_glance *z) {
+    return z->left < 4.0 * z->rows * square(config->force_noise) + square(0.03) * z->whole;
+}
+
 /* Of a row in the sums: its slopes, and their products. */
 static int row_cost(const fused_joint *z) {
     if (z->probing)
@@ -405,7 +417,15 @@ void ff__fused_join_on(const fused_model *model, fused_state *state, uint64_t k)
     }
     const int rows = (int)(z->to - z->from);
     while (work > 0 && z->stage != REST_JOINT) {
-        if (z->stage == PICK) {
+        if (z->stage == GLANCE) {
+            if (!ff__fused_glance(state, &z->glance, &work))
+                continue;
+            if (friction_explains(&model->config, &z->glance)) {
+                leave(model, state, z, k);
+                return;
+            }
+            z->stage = PICK;
+        } else if (z->stage == PICK) {
             work -= rows * WORK_PICK * (1 + z->count);
             ff__fused_pick_row(state, z, model->config.force_noise);
             if (z->extreme > edge && z->count < (z->common ? 3 : FUSED_JOINT)) {

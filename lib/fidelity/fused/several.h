@@ -7,7 +7,7 @@
 #include "fidelity/fused/fused.h"
 
 /* How far a fit has come; REST_JOINT: none is under way. */
-enum { REST_JOINT, PICK, START, SURFACE, VARY, BUILD, WRITE, REPLAY };
+enum { REST_JOINT, GLANCE, PICK, START, SURFACE, VARY, BUILD, WRITE, REPLAY };
 enum {
     JOINT_ROWS = 64, /* rows of a fit, at most: beyond they are thinned out */
     JOINT_STARTS = 2

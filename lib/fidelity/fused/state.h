@@ -113,18 +113,33 @@ typedef struct fused_slants { /* normal equations at one of them, and its misfit
     fused_slant at;
     double A[49], b[7], J;
 } fused_slants;
+typedef struct fused_look { /* normals on rings about the force: the best, well apart */
+    int tried;
+    ff_vec3 start[FUSED_STARTS];
+    double J[FUSED_STARTS];
+} fused_look;
 typedef struct fused_cone {
     fused_slants now, trial;
     ff_vec3 next;         /* of the next trial: normal, */
     double rest;          /* as in a slant, */
     double lambda, moved; /* of the method; by how much that is another one */
     int trials, begun;    /* of this start; starts */
-    int look;             /* points tried for the other starts */
     ff_vec3 from;         /* where the tip was detected */
-    ff_vec3 start[FUSED_STARTS];
-    double J_start[FUSED_STARTS];
-    double least; /* misfit of the best so far */
+    fused_look look;      /* for the other starts */
+    double least;         /* misfit of the best so far */
 } fused_cone;
+
+/* Whether one surface with friction explains the force across it, in rows of one body. */
+typedef struct fused_glance {
+    int body;
+    uint64_t from, to;
+    ff_vec3 r;          /* [m] the tip, body axes */
+    double least;       /* [N] rows with a smaller force are not looked at */
+    double left, whole; /* [N2] squares of the force: what is left across it at best, all */
+    int rows;
+    fused_look look;
+    int followed; /* of its starts, to the bottom of their valleys */
+} fused_glance;
 
 /* Search for the depth over which a surface's damping grows. */
 typedef struct fused_depth {
@@ -233,6 +248,7 @@ typedef struct fused_joint {
     bool common;                  /* one point bears all, */
     int spot;                     /* which is this one, -1: not known before, */
     ff_vec3 r;                    /* [m] body axes */
+    fused_glance glance;          /* whether friction is the likelier explanation */
     uint64_t from, to, row;       /* rows; the next */
     double peak, arm;             /* [N] largest force; [m] radius of gyration */
     double unit, unit_t;          /* [N], [N m] that weigh a row */
@@ -329,7 +345,7 @@ typedef struct fused_contact {
 } fused_contact;
 
 /* Axes behind gears and the surface together (tip.c). */
-enum { FUSED_LANES = 5 };
+enum { FUSED_LANES = 7, FUSED_BARE = 5 };
 typedef struct fused_flow { /* of the axes over h: angle and rate from those before and the torques at both
                                ends */
     double h, aa[6], ar[6], ra[6], rr[6], a0[6], a1[6], r0[6], r1[6];
@@ -348,6 +364,7 @@ typedef struct fused_tip {
     uint64_t from, to, onset, scan_to;  /* rows: of the fit, first with a force, last of the grid's */
     uint64_t row, last;                 /* of the lanes */
     double T, place, fast, mobility_on; /* [s]; before the onset: [m], [m/s], [1/kg] */
+    double f_on;                        /* [N] the first force */
     /* of the cycle at hand, beginning and end: the tip along n by axis, torque beside f's, s without the
      * angles */
     double Jn[2][6], rest[2][6], base[2], motor[6], speed[6], f, mobility;
@@ -357,7 +374,16 @@ typedef struct fused_tip {
     fused_flow flow; /* of a part */
     fused_lane lane[FUSED_LANES];
     int point, trials;
-    double J_window[2], J_scan, J_best, lambda;
+    ff_profile known[3]; /* surfaces to begin with */
+    int knows;
+    bool told; /* the last of them by the rows alone: tried before the grid */
+    /* of the rows with the force linear between them: the tip after an impulse at the onset, normal equations
+     */
+    double swing[6], swing_rate[6], bare_least;
+    double bare_A[FUSED_BARE * FUSED_BARE], bare_b[FUSED_BARE];
+    int bare_rows;
+    fused_flow whole; /* of a cycle */
+    double J_window[3], J_scan, J_best, lambda;
     ff_profile scan, best;
     double step[3], A[9], b[3], A_best[9], b_best[3];
 } fused_tip;

@@ -13,14 +13,17 @@
 
 #include <string.h>
 
-enum { TIP_IDLE, TIP_FIRST, TIP_SCAN, TIP_TRIAL, TIP_WRITE };
+enum { TIP_IDLE, TIP_BARE, TIP_FIRST, TIP_SCAN, TIP_TRIAL, TIP_WRITE };
 enum {
     SCAN_K = 7,
     SCAN_C = 5,
-    SCAN_ROWS = 12, /* of a contact that a point of the grid is judged by */
-    TRIALS = 15,    /* two from a point of the grid bring what a factor of two leaves below 1e-3: room */
-    DECAYS = 6,     /* parts for the tip's decay: of a fast one the first parts after the onset are shorter */
-    PARTS = 24,     /* of a cycle, at most */
+    SCAN_PLACES = 5,
+    TIP_ROWS = 64,   /* after the onset, that surface and axes are found by */
+    SCAN_ROWS = 12,  /* of a contact that a point of the grid is judged by */
+    TRIALS = 15,     /* two from a point of the grid bring what a factor of two leaves below 1e-3: room */
+    TRIALS_TOLD = 9, /* from what the rows tell by themselves: it comes to a low valley by then, or to none */
+    DECAYS = 6, /* parts for the tip's decay: of a fast one the first parts after the onset are shorter */
+    PARTS = 24, /* of a cycle, at most */
     WORK_TIP = 12000,     /* of a cycle, by time: 240 000 instructions, beside the estimates' 60 000 */
     WORK_CLOSING = 17000, /* of one in which the settlement waits for it */
     WORK_PART = 15,       /* of one part of a cycle of one lane */
@@ -237,6 +240,80 @@ static void write_row(fused_state *state, const fused_contact *c, const fused_la
     q->twist_r.w = ff_vec3_add(q->twist_r.w, ff_quat_unrotate(q->T_r.q, fast.w));
 }
 
+/* [N s] What a force that is linear between rows i - 1 and i lacks of one that is curved as its neighbours
+ * say: -T^3 f''/12. Nothing where the surface is met in between: that is sought. */
+static double curved(fused_state *state, const fused_contact *c, const fused_tip *z, uint64_t i) {
+    double f[4];
+    if (i <= z->onset || !(z->f > z->bare_least))
+        return 0.0;
+    for (uint64_t n = 0; n < 4; n++)
+        f[n] = ff_vec3_dot(z->n, fused_at(state, c->a, i < z->last || n < 3 ? i - 2 + n : i)->force);
+    const bool before = i > z->onset + 1, after = i < z->last && f[3] > z->bare_least;
+    const double first = f[0] - 2.0 * f[1] + f[2], second = f[1] - 2.0 * f[2] + f[3];
+    return -z->T / 12.0 * (before && after ? 0.5 * (first + second) : before ? first : after ? second : 0.0);
+}
+
+/* A row of the bare lane, whose force runs from sample to sample as these say. What that misses is most of
+ * all an impulse in the cycle of the onset, which leaves the axes swinging as they do: where rows are in
+ * contact
+ *   f = k (s - x0 + P h(t)) + c (s' + P h'(t)),  h: of the tip after a unit impulse,
+ * is linear in k, c, -k x0, k P and c P. */
+static void add_bare(fused_state *state, const fused_contact *c, fused_tip *z, uint64_t i) {
+    fused_lane *const x = &z->lane[0];
+    const double push = curved(state, c, z, i);
+    double h = 0.0, fast = 0.0, s, v;
+    for (int a = 0; a < 6; a++) {
+        const double d = z->swing[a], rate = z->swing_rate[a];
+        const double kick = push * z->Jn[1][a] / z->I[a]; /* in the middle of the cycle */
+        x->d[a] += 0.5 * z->T * kick;
+        x->rate[a] += kick;
+        if (i == z->onset) {
+            z->swing[a] = 0.0;
+            z->swing_rate[a] = z->Jn[1][a] / z->I[a];
+        } else {
+            z->swing[a] = z->whole.aa[a] * d + z->whole.ar[a] * rate;
+            z->swing_rate[a] = z->whole.ra[a] * d + z->whole.rr[a] * rate;
+        }
+        h -= z->Jn[1][a] * z->swing[a];
+        fast -= z->Jn[1][a] * z->swing_rate[a];
+    }
+    if (i < z->onset || !(z->f > z->bare_least))
+        return;
+    /* the axes' own rates again: coordinate() adds those of the motors */
+    fused_lane own = *x;
+    for (int a = 0; a < 6; a++)
+        own.rate[a] -= z->speed[a];
+    coordinate(z, 1.0, &own, &s, &v);
+    const double row[FUSED_BARE] = {s - z->place, v, 1.0, h, fast};
+    for (int n = 0; n < FUSED_BARE; n++) {
+        z->bare_b[n] += row[n] * z->f;
+        for (int o = 0; o <= n; o++)
+            z->bare_A[FUSED_BARE * n + o] += row[n] * row[o];
+    }
+    z->bare_rows++;
+}
+
+/* The surface that these rows tell. */
+static bool solve_bare(const fused_tip *z, ff_profile *on) {
+    double A[FUSED_BARE * FUSED_BARE], b[FUSED_BARE], scale[FUSED_BARE];
+    if (z->bare_rows <= FUSED_BARE)
+        return false;
+    for (int n = 0; n < FUSED_BARE; n++)
+        scale[n] = 1.0 / sqrt(z->bare_A[FUSED_BARE * n + n]);
+    for (int n = 0; n < FUSED_BARE; n++) {
+        b[n] = z->bare_b[n] * scale[n];
+        for (int o = 0; o <= n; o++)
+            A[FUSED_BARE * n + o] = A[FUSED_BARE * o + n] =
+                z->bare_A[FUSED_BARE * n + o] * scale[n] * scale[o] * (n == o ? 1.0 + 1e-12 : 1.0);
+    }
+    if (ff_cholesky_factor(FUSED_BARE, A) != FF_OK)
+        return false;
+    ff_cholesky_solve(FUSED_BARE, A, b);
+    *on = (ff_profile){.valid = true, .k = b[0] * scale[0], .c = fmax(0.0, b[1] * scale[1])};
+    on->x0 = z->place - b[2] * scale[2] / on->k;
+    return on->k > 1.0 && isfinite(on->k + on->c + on->x0);
+}
+
 /* Lanes through row i. Of four, one is where the fit stands and three are beside it: their differences are
  * the slopes. */
 static void run_row(fused_state *state, const fused_contact *c, fused_tip *z, uint64_t i) {
@@ -260,6 +337,8 @@ static void run_row(fused_state *state, const fused_contact *c, fused_tip *z, ui
         for (int a = 0; a < 6; a++)
             x->rate[a] += z->speed[a];
     }
+    if (z->phase == TIP_BARE)
+        add_bare(state, c, z, i);
     const double left = z->lane[0].left;
     for (int n = 1; n < 4 && z->phase == TIP_TRIAL; n++) {
         const double slope = z->lane[n].left - left;
@@ -306,6 +385,8 @@ static void begin_trial(fused_state *state, const fused_contact *c, fused_tip *z
     begin_lanes(state, c, z, TIP_TRIAL, 4, z->from, z->to);
 }
 
+static void begin_scan(fused_state *state, const fused_contact *c, fused_tip *z);
+
 /* The next step of Levenberg and Marquardt from the best, or its rows. */
 static void next_trial(fused_state *state, const fused_contact *c, fused_tip *z) {
     while (z->trials++ < TRIALS && z->lambda < 1e6) {
@@ -328,31 +409,92 @@ static void next_trial(fused_state *state, const fused_contact *c, fused_tip *z)
         }
         z->lambda *= 8.0;
     }
+    if (z->told && !(z->J_best < z->gate)) { /* no low valley is there: the grid */
+        begin_scan(state, c, z);
+        return;
+    }
     z->lane[0].on = z->best;
     begin_lanes(state, c, z, TIP_WRITE, 1, z->from, z->to);
 }
 
+/* [N] Force on the tip's own inertia t seconds after it has met a surface. */
+static double after_meeting(const fused_tip *z, const ff_profile *on, double t) {
+    const double a = 0.5 * on->c * z->mobility_on, n = on->k * z->mobility_on - a * a, w = sqrt(fabs(n)),
+                 x = w * t;
+    const double C = n > 0.0 ? cos(x) : cosh(x), S = x < 1e-6 ? t : (n > 0.0 ? sin(x) : sinh(x)) / w;
+    return z->fast * exp(-a * t) * (on->k * S + on->c * (C - a * S));
+}
+
+/* Where a surface must lie for the first force to be as it was read: a step that falls within a cycle tells
+ * that to a hundredth of its decay, which places in a cycle pass by. At most so many; how many there are. */
+static int by_first_force(const fused_tip *z, const ff_profile *on, int most, double *x0) {
+    enum { TIMES = 20, HALVES = 16 };
+    double t0 = 0.0, f0 = on->c * z->fast - z->f_on;
+    int found = 0;
+    for (int i = 1; i <= TIMES && found < most; i++) {
+        const double t = z->T * exp(0.46 * (i - TIMES)), f = after_meeting(z, on, t) - z->f_on;
+        if ((f > 0.0) != (f0 > 0.0)) {
+            double lo = t0, hi = t;
+            for (int n = 0; n < HALVES; n++) {
+                const double middle = 0.5 * (lo + hi);
+                if ((after_meeting(z, on, middle) - z->f_on > 0.0) == (f0 > 0.0))
+                    lo = middle;
+                else
+                    hi = middle;
+            }
+            x0[found++] = z->place + (z->T - lo) * z->fast;
+        }
+        t0 = t;
+        f0 = f;
+    }
+    return found;
+}
+
 /* Point z->point of the grid: stiffness by the tip's turn in a cycle, damping by its ratio there; the surface
- * at five places within the cycle of the onset. */
+ * at five places within the cycle of the onset, and where the first force puts it. */
 static void next_point(fused_state *state, const fused_contact *c, fused_tip *z) {
     static const double turn[SCAN_K] = {.05, .1, .22, .47, 1.0, 2.2, 4.7}, ratio[SCAN_C] = {0, .3, 1, 3, 10};
     if (z->point == SCAN_K * SCAN_C) {
+        z->trials = 0;
+        z->lambda = 1e-3;
         begin_trial(state, c, z, z->scan);
         return;
     }
     const double k = square(turn[z->point / SCAN_C] / z->T) / z->mobility_on;
-    for (int n = 0; n < FUSED_LANES; n++)
-        z->lane[n].on = (ff_profile){.valid = true,
-                                     .k = k,
-                                     .c = 2.0 * ratio[z->point % SCAN_C] * sqrt(k / z->mobility_on),
-                                     .x0 = z->place + (0.1 + 0.2 * n) * z->fast * z->T};
+    const ff_profile on = {
+        .valid = true, .k = k, .c = 2.0 * ratio[z->point % SCAN_C] * sqrt(k / z->mobility_on)};
+    double x0[FUSED_LANES];
+    for (int n = 0; n < SCAN_PLACES; n++)
+        x0[n] = z->place + (0.1 + 0.2 * n) * z->fast * z->T;
+    const int lanes = SCAN_PLACES + by_first_force(z, &on, FUSED_LANES - SCAN_PLACES, x0 + SCAN_PLACES);
+    for (int n = 0; n < lanes; n++) {
+        z->lane[n].on = on;
+        z->lane[n].on.x0 = x0[n];
+    }
     z->point++;
-    begin_lanes(state, c, z, TIP_SCAN, FUSED_LANES, z->onset - 1, z->scan_to);
+    begin_lanes(state, c, z, TIP_SCAN, lanes, z->onset - 1, z->scan_to);
+}
+
+static void begin_scan(fused_state *state, const fused_contact *c, fused_tip *z) {
+    z->told = false;
+    z->point = 0;
+    next_point(state, c, z);
+}
+
+/* What is known, and what the rows tell without what happens between them, side by side. */
+static void judge_bare(fused_state *state, const fused_contact *c, fused_tip *z) {
+    z->told = solve_bare(z, &z->known[z->knows]);
+    z->knows += z->told;
+    for (int n = 0; n < z->knows; n++)
+        z->lane[n].on = z->known[n];
+    begin_lanes(state, c, z, TIP_FIRST, z->knows, z->from, z->to);
 }
 
 /* The better of what is known is where the fit begins; the grid, where that is in no low valley. */
 static void judge_first(fused_state *state, const fused_contact *c, fused_tip *z) {
-    const int better = z->lanes > 1 && z->lane[1].J < z->lane[0].J;
+    int better = 0;
+    for (int n = 1; n < z->lanes; n++)
+        better = z->lane[n].J < z->lane[better].J ? n : better;
     const ff_profile on = z->lane[better].on;
     if (z->lane[better].J < z->gate) {
         begin_trial(state, c, z, on);
@@ -360,8 +502,10 @@ static void judge_first(fused_state *state, const fused_contact *c, fused_tip *z
     }
     z->scan = on;
     z->J_scan = z->J_window[better];
-    z->point = 0;
-    next_point(state, c, z);
+    if (z->told) /* the rows' own word first */
+        begin_trial(state, c, z, z->known[z->knows - 1]);
+    else
+        begin_scan(state, c, z);
 }
 
 static void judge_point(fused_state *state, const fused_contact *c, fused_tip *z) {
@@ -382,7 +526,8 @@ static void judge_trial(fused_state *state, const fused_contact *c, fused_tip *z
         memcpy(z->b_best, z->b, sizeof z->b);
     }
     z->lambda *= gain > 0.0 ? 0.1 : 8.0;
-    if ((gain > 0.0 && gain < 1e-3 * z->J_best) || z->J_best < 1e-3 * z->gate)
+    if ((gain > 0.0 && gain < 1e-3 * z->J_best) || z->J_best < 1e-3 * z->gate ||
+        (z->told && z->trials >= TRIALS_TOLD && !(z->J_best < z->gate)))
         z->trials = TRIALS;
     next_trial(state, c, z);
 }
@@ -409,15 +554,16 @@ bool ff__fused_tip_begin(const fused_model *model, fused_state *state, fused_con
     const fused_gears *g = &state->gears[c->a];
     if (!applies(model, state, c, last))
         return false;
+    const uint64_t to = last - c->detected > TIP_ROWS ? c->detected + TIP_ROWS : last;
     *z = (fused_tip){.contact = (int)(c - state->contact),
                      .T = model->integrate.cycle,
                      .from = c->row_from,
-                     .to = last,
                      .onset = c->detected,
                      .n = c->next.n,
                      .r = c->next.r,
                      .gate = lowest * square(fmax(model->config.force_noise, 1e-3 * c->force_max)) *
-                             (double)(last - c->row_from),
+                             (double)(to - c->row_from),
+                     .to = to,
                      .lambda = 1e-3,
                      .J_best = FF_INF};
     memcpy(z->K, g->K, sizeof z->K);
@@ -434,29 +580,39 @@ bool ff__fused_tip_begin(const fused_model *model, fused_state *state, fused_con
     ff__place_coordinate(&now, state->start[c->a], &body, NULL, &z->place, &z->fast);
     next_row(state, c, z, z->onset);
     z->mobility_on = z->mobility;
+    z->f_on = z->f;
     if (!(z->mobility_on > 0.0) || !(z->fast > 0.0))
         return false;
     /* normal and point have moved since: the surface is as far beyond the last row in front of it */
-    z->lane[0].on = z->lane[1].on = c->surface;
-    z->lane[0].on.x0 = z->lane[1].on.x0 = c->surface.x0 - before + z->place;
+    z->known[0] = c->surface;
+    z->known[0].x0 = c->surface.x0 - before + z->place;
+    z->knows = 1;
     if (c->tip.valid) {
-        z->lane[1].on = c->tip;
-        z->lane[1].on.x0 += z->place;
+        z->known[1] = c->tip;
+        z->known[z->knows++].x0 += z->place;
     }
-    begin_lanes(state, c, z, TIP_FIRST, c->tip.valid ? 2 : 1, z->from, z->to);
+    z->lane[0].on = (ff_profile){.valid = true};
+    z->bare_least = fmax(least, 0.02 * c->force_max);
+    begin_lanes(state, c, z, TIP_BARE, 1, z->from, z->to);
+    flow_of(z, z->T, &z->whole);
     return true;
 }
 
 void ff__fused_tip_on(fused_state *state, uint64_t k) {
     fused_tip *z = &state->tip;
     fused_contact *const c = &state->contact[z->contact];
-    int work = fused_by_time(z->T, c->closing ? WORK_CLOSING : WORK_TIP);
+    /* of a short cycle the settlement, which waits for it, takes more than its share: 2e5 instructions */
+    int work = fused_by_time(z->T, WORK_TIP);
+    if (c->closing)
+        work = (int)fmin(WORK_CLOSING, 2.0 * fused_by_time(z->T, WORK_CLOSING));
     if (z->phase != TIP_IDLE && (!(c->open || c->closing) || c->row_from != z->from))
         z->phase = TIP_IDLE; /* cancelled, or longer than the history */
     while (work > 0 && z->phase != TIP_IDLE) {
         if (!run_lanes(state, c, z, k, &work))
             return;
-        if (z->phase == TIP_FIRST)
+        if (z->phase == TIP_BARE)
+            judge_bare(state, c, z);
+        else if (z->phase == TIP_FIRST)
             judge_first(state, c, z);
         else if (z->phase == TIP_SCAN)
             judge_point(state, c, z);

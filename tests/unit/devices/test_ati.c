@@ -214,7 +214,7 @@ static void test_client_and_server(void **state) {
     (void)state;
     const ff_ati_client_config cc = ff_ati_client_config_default();
     assert_int_equal(ff_ati_client_config_validate(&cc), FF_OK);
-    const ff_ati_server_config sc = {1};
+    const ff_ati_server_config sc = {.buffer = 1};
     ff_ati_client_state c;
     ff_ati_server_state s;
     ff_ati_client_reset(&c);
@@ -477,7 +477,7 @@ static void test_buffered_counted_and_frozen(void **state) {
     ff_ati_client_config cc = ff_ati_client_config_default();
     cc.start.command = FF_ATI_START_BUFFERED;
     cc.start.count = 25;
-    const ff_ati_server_config sc = {10};
+    const ff_ati_server_config sc = {.buffer = 10};
     ff_ati_client_state c;
     ff_ati_server_state s;
     ff_ati_client_reset(&c);
@@ -543,8 +543,52 @@ static void test_onrobot_scale(void **unused) {
     free(state);
 }
 
+/* An Ethernet Axia: started with single blocks; its status word by ATI's table of bit patterns. */
+static void test_axia_start_and_status(void **unused) {
+    (void)unused;
+    static const struct {
+        uint32_t word;
+        ff_status health;
+    } cases[] = {{0, FF_OK},
+                 {0x00010000, FF_OK}, /* a monitor condition latched */
+                 {0xC0000000, FF_INFO_SATURATED},
+                 {0x88000000, FF_INFO_SATURATED},
+                 {0xC8010000, FF_INFO_SATURATED},
+                 {0x80000001, FF_ERR_DEVICE}, /* temperature */
+                 {0x80000002, FF_ERR_DEVICE}, /* supply voltage */
+                 {0x80000005, FF_ERR_DEVICE}, /* and a broken gauge */
+                 {0x00000008, FF_ERR_DEVICE}, /* busy */
+                 {0x10000000, FF_ERR_DEVICE}, /* simulated */
+                 {0xA0000000, FF_ERR_DEVICE}, /* calibration */
+                 {0xC0000001, FF_ERR_DEVICE},
+                 {0x80000000, FF_ERR_DEVICE},
+                 {0x80020000, FF_ERR_DEVICE}}; /* a Net F/T's saturation is reserved here */
+    const ff_device *device = &ff_device_axia;
+    void *state = calloc(1, device->bytes);
+    assert_non_null(state);
+    uint8_t bytes[FF_ATI_RECORD_SIZE];
+    size_t used;
+    device->open(state, &(ff_device_settings){0});
+    assert_int_equal(device->answer(state, 0.0, NULL, bytes, sizeof bytes, &used), FF_OK);
+    assert_int_equal(used, 8);
+    assert_memory_equal(bytes, "\x12\x34\x00\x01\x00\x00\x00\x00", 8);
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        ff_device_sample sample = {0};
+        const ff_ati_record record = {.rdt_sequence = 1 + i,
+                                      .ft_sequence = 40 * i,
+                                      .status = cases[i].word,
+                                      .counts = {1, 2, 3, 4, 5, 6}};
+        assert_int_equal(ff_ati_record_encode(&record, bytes, sizeof bytes), FF_OK);
+        assert_int_equal(device->sample(state, 0.0, bytes, sizeof bytes, &sample), FF_OK);
+        assert_int_equal(sample.sensor.health, cases[i].health);
+        assert_int_equal(sample.sensor.word, cases[i].word);
+    }
+    free(state);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_onrobot_scale),
+                                       cmocka_unit_test(test_axia_start_and_status),
                                        cmocka_unit_test(test_request_golden),
                                        cmocka_unit_test(test_record_golden_and_round_trip),
                                        cmocka_unit_test(test_status_word),
