@@ -206,8 +206,8 @@ ff_status ff_file_begin(const char *path, ff_file_whole *whole) {
     errno = 0;
     whole->descriptor = open_part(whole->part);
     if (whole->descriptor >= 0) {
-        whole->file =
-            fopencookie(&whole->descriptor, "w", (cookie_io_functions_t){.write = put_bytes, .close = close_bytes});
+        whole->file = fopencookie(&whole->descriptor, "w",
+                                  (cookie_io_functions_t){.write = put_bytes, .close = close_bytes});
         if (!whole->file) {
             close(whole->descriptor);
             errno = ENOMEM;

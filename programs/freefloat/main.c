@@ -4,11 +4,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "catalog/watch.h"
 #include "cli.h"
 #include "commands.h"
 #include "scenario/reader.h"
+#include "text/file.h"
 #include "text/shipped.h"
 #include "text/version.h"
 
