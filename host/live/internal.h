@@ -108,6 +108,7 @@ struct ff_live {
     ff_ring ring, notes, commands, replies;
     ff_claims claims; /* of commands */
     atomic_int phase;
+    atomic_bool before; /* what is noted has no time of the run yet */
     _Atomic(const char *) state;
     _Atomic(double) limit_now[FF_LIVE_MAX_LIMITS];
     _Atomic(double) parameter_now[FF_LIVE_MAX_PARAMETERS];

@@ -154,6 +154,9 @@ bool ff_live_push_values(ff_live *live, const double *values, unsigned flags);
 void ff_live_set_phase(ff_live *live, ff_live_phase phase);
 /* A word for the state where the phase says too little ("ARMED"); static text, not copied; NULL: none. */
 void ff_live_set_state(ff_live *live, const char *state);
+/* The motion has not begun, and nobody knows when it will: what happens has no time of the run, and rows show
+ * the time at which it begins. Off unless it is set. */
+void ff_live_set_before(ff_live *live, bool before);
 /* A limit of the config was changed while running. */
 void ff_live_set_limit(ff_live *live, int limit, double value);
 /* So was a parameter. */

@@ -68,6 +68,8 @@ void ff_computer_configure(const ff_scenario *scenario, ff_computer_config *c) {
     b->hold_rate = o->hold_rate;
     b->arm_rate = o->arm_rate;
     b->grasp_rate = o->grasp_rate;
+    b->detumble = o->detumble;
+    b->detumble_damping = o->detumble_damping;
     b->grasp = b->release = FF_INF; /* as the gripper says */
 }
 

@@ -268,6 +268,11 @@ static void test_rows_and_events_arrive_as_pushed(void **state) {
     assert_non_null(strstr(hello, "quotes \\\" and"));
     assert_non_null(strstr(hello, "a.velocity.y [m/s]"));
     assert_null(strstr(hello, ff_live_token(live))); /* the token is printed, never sent */
+    ff_live_set_before(live, true);
+    ff_live_event(live, FF_LIVE_INFO, -0.492, "earlier"); /* nobody knows yet how much */
+    assert_non_null(strstr(hear_words(fd, "\"earlier\""), "\"t\":null"));
+    assert_non_null(strstr(hear_words(fd, "\"before\":true"), "\"status\""));
+    ff_live_set_before(live, false);
     ff_live_event(live, FF_LIVE_WARNING, 1.25, "look \"here\"");
     ff_live_set_phase(live, FF_LIVE_HELD);
     ff_live_set_state(live, "ARMED");
