@@ -207,7 +207,8 @@ static void ask_loop(ff_ros *ros, asked *a, int i, ff_live_verb verb, int parame
 static void give_up(ff_ros *ros, asked *a, int64_t now) {
     bool waits = false;
     for (int i = 0; a->deadline && i < a->orders; i++) {
-        const char *text = a->order[i].id ? ros->live->room.overdue(a->order[i].claim, &a->order[i].taken) : NULL;
+        const char *text =
+            a->order[i].id ? ros->live->room.overdue(a->order[i].claim, &a->order[i].taken) : NULL;
         if (text)
             end_order(ros, a, i, false, text);
         else

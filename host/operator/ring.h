@@ -40,9 +40,9 @@ bool ff_ring_pop(ff_ring *ring, void *item);
 size_t ff_ring_count(const ff_ring *ring);
 uint64_t ff_ring_dropped(const ff_ring *ring);
 
-/* Whether what was asked for is done or given up is decided once, by whoever comes first: the asker that waits
- * no longer, or who does it, at the moment of its effect. What was reported as not done is never done later.
- * A ticket is valid while FF_CLAIMS younger ones are not opened; then it counts as given up. */
+/* Whether what was asked for is done or given up is decided once, by whoever comes first: the asker that
+ * waits no longer, or who does it, at the moment of its effect. What was reported as not done is never done
+ * later. A ticket is valid while FF_CLAIMS younger ones are not opened; then it counts as given up. */
 enum { FF_CLAIMS = 1024 };
 
 typedef struct ff_claims {

@@ -173,10 +173,10 @@ static int open_part(const char *part) {
 
 /* A write that a signal interrupts is no failure, which the C library takes it for. */
 static ssize_t put_bytes(void *cookie, const char *bytes, size_t size) {
-    const ff_file_whole *whole = cookie;
+    const int *descriptor = cookie;
     size_t done = 0;
     while (done < size) {
-        const ssize_t n = write(whole->descriptor, bytes + done, size - done);
+        const ssize_t n = write(*descriptor, bytes + done, size - done);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
@@ -187,8 +187,12 @@ static ssize_t put_bytes(void *cookie, const char *bytes, size_t size) {
 }
 
 static int close_bytes(void *cookie) {
-    const ff_file_whole *whole = cookie;
-    return close(whole->descriptor);
+    const int *descriptor = cookie;
+    return close(*descriptor);
+}
+
+FILE *ff_file_stream(const int *descriptor) {
+    return fopencookie((void *)(uintptr_t)descriptor, "w", (cookie_io_functions_t){.write = put_bytes});
 }
 
 ff_status ff_file_begin(const char *path, ff_file_whole *whole) {
@@ -202,8 +206,8 @@ ff_status ff_file_begin(const char *path, ff_file_whole *whole) {
     errno = 0;
     whole->descriptor = open_part(whole->part);
     if (whole->descriptor >= 0) {
-        whole->file =
-            fopencookie(whole, "w", (cookie_io_functions_t){.write = put_bytes, .close = close_bytes});
+        whole->file = fopencookie(&whole->descriptor, "w",
+                                  (cookie_io_functions_t){.write = put_bytes, .close = close_bytes});
         if (!whole->file) {
             close(whole->descriptor);
             errno = ENOMEM;

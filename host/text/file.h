@@ -43,6 +43,9 @@ ff_status ff_file_end(ff_file_whole *whole, bool good);
 ff_status ff_file_keep(ff_file_whole *whole, bool good);
 /* The same as ff_file_end, but what was written before a failure stays, under a name that says so. */
 ff_status ff_file_rescue(ff_file_whole *whole, const char *cut);
+/* A stream to this descriptor, which stays the caller's, as must the number, whose writes are repeated where
+ * a signal interrupts them: the C library drops their bytes. NULL: no memory. */
+FILE *ff_file_stream(const int *descriptor);
 /* Begun and kept: one text. */
 ff_status ff_file_replace(const char *path, const char *text);
 

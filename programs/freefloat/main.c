@@ -4,11 +4,13 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "catalog/watch.h"
 #include "cli.h"
 #include "commands.h"
 #include "scenario/reader.h"
+#include "text/file.h"
 #include "text/shipped.h"
 #include "text/version.h"
 
@@ -105,8 +107,18 @@ static bool hold_streams(void) {
     return true;
 }
 
+/* A write to the standard output that is interrupted is no failure. */
+static bool open_output(void) {
+    static const int standard = STDOUT_FILENO;
+    FILE *stream = ff_file_stream(&standard);
+    if (!stream || setvbuf(stream, NULL, isatty(standard) ? _IOLBF : _IOFBF, BUFSIZ) != 0)
+        return false;
+    stdout = stream;
+    return true;
+}
+
 int main(int argc, char **argv) {
-    if (!hold_streams())
+    if (!hold_streams() || !open_output())
         return FF_EXIT_FAILED;
     signal(SIGXFSZ, SIG_IGN); /* a file that cannot grow is an error to report, as a full disk is */
     ff_cli_started(argc, argv);

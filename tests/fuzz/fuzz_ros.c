@@ -50,7 +50,8 @@ static ff_live *start(void) {
     live->parameters = 1;
     live->parameter[0] = (ff_live_parameter){.name = "gain", .low = 0.5, .high = 2.0, .value = 1.0};
     live->room.now = ff_clock_now;
-    live->room.push = ff_ring_push;
+    live->room.order = ff_live__order;
+    live->room.overdue = ff_live__overdue;
     live->room.pop = ff_ring_pop;
     live->room.drain = drain;
     FUZZ_CHECK(ff_ring_create(&live->commands, sizeof(ff_live_command), FF_LIVE_QUEUE) == FF_OK);

@@ -267,8 +267,7 @@ static void deliver(server *s) {
             if (s->who[i]->pending[p].deadline && s->who[i]->pending[p].deadline < now) {
                 const char *text =
                     s->live->room.overdue(s->who[i]->pending[p].claim, &s->who[i]->pending[p].taken);
-                s->who[i]->pending[p].deadline =
-                    text ? 0 : now + (int64_t)FF_LIVE_ANSWER_TIME * 1000000000;
+                s->who[i]->pending[p].deadline = text ? 0 : now + (int64_t)FF_LIVE_ANSWER_TIME * 1000000000;
                 if (!text)
                     continue;
                 ff_live_reply none = {.viewer = s->who[i]->number, .id = s->who[i]->pending[p].id};

@@ -83,10 +83,10 @@ void ff_server_drop(struct lws *wsi) {
 }
 
 /* ------------------------------------------------------------------------------------------------ guests --
- * Connections before they are viewers. One that has a place and is listened to keeps it while there is another
- * that says nothing, or said something and does not come to an end, the oldest first; one that is being sent
- * the page keeps it while others read slower. So no flood takes the place of who asks for the page and reads
- * it. */
+ * Connections before they are viewers. One that has a place and is listened to keeps it while there is
+ * another that says nothing, or said something and does not come to an end, the oldest first; one that is
+ * being sent the page keeps it while others read slower. So no flood takes the place of who asks for the page
+ * and reads it. */
 
 static guest *find_guest(server *s, const struct lws *wsi) {
     for (int i = 0; i < GUESTS; i++)

@@ -104,7 +104,7 @@ unsigned char *ff_server_room(server *s, size_t size);                       /* 
 int ff_server_refuse(struct lws *wsi, unsigned code);                        /* an answer without a page */
 bool ff_server_reads(server *s, struct lws *wsi, const viewer *v); /* it is sent something; false: full */
 void ff_server_read(server *s, const struct lws *wsi);             /* it has all of it */
-void ff_server_drop(struct lws *wsi);                                        /* one who does not read */
+void ff_server_drop(struct lws *wsi);                              /* one who does not read */
 /* Page.c's. */
 bool ff_server_find_policy(server *s); /* false: the embedded page is damaged */
 int ff_page_send(server *s, struct lws *wsi, viewer *v);

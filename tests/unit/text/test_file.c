@@ -242,6 +242,17 @@ static void test_an_interrupted_write_is_no_failure(void **state) {
     assert_true(good);
     assert_int_equal(drained, BYTES);
     assert_int_equal(ff_file_end(&whole, false), FF_ERR_IO);
+    drained = 0; /* the same of a stream to a descriptor: the standard output */
+    FILE *stream = ff_file_stream(&ends[1]);
+    assert_non_null(stream);
+    sigaction(SIGALRM, &now, &before);
+    setitimer(ITIMER_REAL, &often, NULL);
+    const bool also = fwrite(text, 1, BYTES, stream) == BYTES && fclose(stream) == 0;
+    setitimer(ITIMER_REAL, &never, NULL);
+    sigaction(SIGALRM, &before, NULL);
+    drain(0);
+    assert_true(also);
+    assert_int_equal(drained, BYTES);
     close(ends[0]);
     close(ends[1]);
 }
