@@ -33,12 +33,13 @@ static size_t ros2_datagram(const ff_device *device, int n, uint8_t *bytes, size
     const uint64_t stamp = UINT64_C(1700000000000000000) + (uint64_t)((int64_t)4000000 * n);
     const ff_link_head head = {.arrived = (int64_t)stamp + 100000, .from = 5, .readers = 1};
     const double q[6] = {0, -1.5, 1.5, 0, 0.8, 1e-3 * (n > 0 ? n : 0)};
+    const double rates[6] = {0};
     const ff_wrench wrench = {ff_vec3_make(0, 0, 1e-3 * n), ff_vec3_make(1, 2, 3)};
     size_t used = 0;
     memcpy(bytes, &head, sizeof head);
     const ff_status made =
         device->kind == FF_DEVICE_ROBOT
-            ? ff_ros2_states_encode(stamp, "", &settings_of_all, q, 6, bytes + sizeof head,
+            ? ff_ros2_states_encode(stamp, "", &settings_of_all, q, rates, 6, bytes + sizeof head,
                                     size - sizeof head, &used)
             : ff_ros2_wrench_encode(stamp, "", &wrench, bytes + sizeof head, size - sizeof head, &used);
     assert_int_equal(made, FF_OK);
