@@ -53,7 +53,7 @@ if [ -n "${FF_TEST_LONG:-}" ] && command -v valgrind > /dev/null; then
     watched "count$n" $n env LD_BIND_NOW=1 valgrind --tool=callgrind --separate-threads=yes --collect-atstart=no '--toggle-collect=ff_loop_step' \
       '--toggle-collect=ff__operator_show' '--toggle-collect=write_targets' --callgrind-out-file="calls$n"
     # the real-time thread is the one that counts most
-    for f in calls$n-*; do sed -n 's/^\(totals\|summary\): //p' "$f" | tail -n 1; done | sort -n | tail -n 1 > "count$n.txt"
+    for f in "calls$n-"*; do sed -n 's/^\(totals\|summary\): //p' "$f" | tail -n 1; done | sort -n | tail -n 1 > "count$n.txt"
   done
   python3 -c "
 a, b = (int(open(f'count{n}.txt').read()) for n in (0, 10))
