@@ -114,8 +114,9 @@ typedef struct ff_robot_report {
     double rates[6];      /* [rad/s] */
     uint64_t lost;        /* telegrams missing before this one, by its own stamp */
     /* what has become of the answer before it */
-    bool taken;     /* it was accepted */
-    bool stood;     /* the controller has held the robot since */
+    bool taken; /* it was accepted */
+    bool stood; /* the controller has held the robot since */
+    bool back; /* it stands at an older one, and nothing that was sent since can move it: `sent` says which */
     uint64_t late;  /* answers called late in between */
     bool restarted; /* corrections count from another origin: latched */
     bool anchored;  /* it says where they count from, or they count from where the robot is */

@@ -61,6 +61,7 @@ typedef struct ff_live_command {
     double value;  /* finite, and inside the parameter's range */
     uint32_t id;   /* the page's */
     uint32_t viewer;
+    ff_claim claim; /* ff_live_next_command; to be taken where it takes effect */
     bool proven; /* it gave the token: from then on its sender is an operator, whose place nobody takes */
 } ff_live_command;
 
@@ -153,6 +154,9 @@ bool ff_live_push_values(ff_live *live, const double *values, unsigned flags);
 void ff_live_set_phase(ff_live *live, ff_live_phase phase);
 /* A word for the state where the phase says too little ("ARMED"); static text, not copied; NULL: none. */
 void ff_live_set_state(ff_live *live, const char *state);
+/* The motion has not begun, and nobody knows when it will: what happens has no time of the run, and rows show
+ * the time at which it begins. Off unless it is set. */
+void ff_live_set_before(ff_live *live, bool before);
 /* A limit of the config was changed while running. */
 void ff_live_set_limit(ff_live *live, int limit, double value);
 /* So was a parameter. */
@@ -163,6 +167,7 @@ void ff_live_set_late(ff_live *live, double late_ns);
  * FF_ERR_SIZE: more than two, or too large; FF_ERR_IO, FF_ERR_MEMORY. One thread. */
 ff_status ff_live_offer(ff_live *live, const char *folder, const char *name);
 bool ff_live_event(ff_live *live, ff_live_level level, double t, const char *text);
+/* One that is still waited for; the caller takes its claim where it takes effect, and answers it. */
 bool ff_live_next_command(ff_live *live, ff_live_command *command);
 bool ff_live_answer(ff_live *live, const ff_live_command *command, bool done, const char *text);
 

@@ -62,6 +62,16 @@ void ff_live_set_state(ff_live *live, const char *state) {
         atomic_store_explicit(&live->state, state, memory_order_release);
 }
 
+void ff_live_set_before(ff_live *live, bool before) {
+    for (; live; live = live->next)
+        atomic_store_explicit(&live->before, before, memory_order_release);
+}
+
+/* When something happened, for who watches: before the motion nobody knows. */
+static double when(const ff_live *live, double t) {
+    return atomic_load_explicit(&live->before, memory_order_acquire) ? FF_NAN : t;
+}
+
 void ff_live_set_limit(ff_live *live, int limit, double value) {
     for (; live; live = live->next)
         if (limit >= 0 && limit < live->limits)
@@ -88,18 +98,21 @@ static void copy_text(char *to, const char *from) {
 }
 
 bool ff_live_event(ff_live *live, ff_live_level level, double t, const char *text) {
-    ff_live_note note = {.level = level, .t = t};
+    ff_live_note note = {.level = level};
     copy_text(note.text, text);
     bool all = true;
-    for (; live; live = live->next)
+    for (; live; live = live->next) {
+        note.t = when(live, t);
         all = ff_ring_push(&live->notes, &note) && all;
+    }
     return all;
 }
 
 bool ff_live_next_command(ff_live *live, ff_live_command *command) {
     for (; live; live = live->next)
-        if (ff_ring_pop(&live->commands, command))
-            return true;
+        while (ff_ring_pop(&live->commands, command))
+            if (ff_claim_waits(command->claim))
+                return true;
     return false;
 }
 
@@ -121,7 +134,7 @@ static void note(ff_live *live, ff_live_level level, double t, const char *forma
 static void note(ff_live *live, ff_live_level level, double t, const char *format, ...) {
     ff_live_note *n = &live->note[live->noted++ % FF_LIVE_EVENTS];
     n->level = level;
-    n->t = t;
+    n->t = when(live, t);
     va_list arguments;
     va_start(arguments, format);
     vsnprintf(n->text, sizeof n->text, format, arguments);
@@ -308,6 +321,8 @@ char *ff_live__status_json(const ff_live *live) {
     begin(&json, "status");
     ff_json_string(&json, "phase", phase[atomic_load_explicit(&live->phase, memory_order_acquire)]);
     ff_json_string(&json, "state", atomic_load_explicit(&live->state, memory_order_acquire));
+    if (atomic_load_explicit(&live->before, memory_order_acquire))
+        ff_json_bool(&json, "before", true);
     ff_json_number(&json, "age_s",
                    live->last_stamp ? 1e-9 * (double)(ff_clock_now() - live->last_stamp) : FF_NAN);
     ff_json_integer(&json, "dropped", (long long)ff_ring_dropped(&live->ring));
@@ -530,7 +545,8 @@ static ff_status serve(ff_live *live, char *message, size_t size) {
                                 .reply_json = ff_live__reply_json,
                                 .status_json = ff_live__status_json,
                                 .stand_aside = ff_rights_stand_aside,
-                                .push = ff_ring_push,
+                                .order = ff_live__order,
+                                .overdue = ff_live__overdue,
                                 .pop = ff_ring_pop,
                                 .foxglove = &ff_foxglove_calls,
                                 .ros = &ff_ros_calls};

@@ -16,6 +16,7 @@ typedef struct ff_rt_note {
     ff_rt_note_kind kind;
     double t;       /* [s] run time; before the run-up that of its beginning, which is not known yet */
     bool timed;     /* it is known */
+    bool before;    /* the run-up has not begun, and may never, as after a fault */
     uint64_t cycle; /* since the devices spoke */
     ff_state state;
     ff_event_level level; /* SAY */
@@ -56,7 +57,7 @@ typedef struct ff_rt_result {
     ff_rights rights;
     ff_faults faults; /* page faults and preemptions of the real-time thread while it floated */
     ff_histogram lateness, compute, io;
-    ff_device_counters robots[FF_MAX_BODIES], sensors[FF_MAX_BODIES];
+    ff_device_counters robots[FF_MAX_BODIES], sensors[FF_MAX_BODIES], arm;
     uint64_t missed_at_rest; /* of the missed ones: before the motion, where no row stands for them */
     uint64_t missed, filled, strangers, dropped_rows, dropped_telemetry;
     ff_setpoint robot[FF_MAX_BODIES]; /* measured at the end */

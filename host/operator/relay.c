@@ -22,8 +22,12 @@ static void push_aside(void *self, const ff_row *row) {
 /* In the state that it leads to. */
 static ff_rt_note note_of(const ff_operator *o, ff_rt_note_kind kind, double t) {
     const ff_state state = o->executive.guard.walk.state;
-    return (ff_rt_note){
-        .kind = kind, .t = t, .timed = state >= FF_STATE_RUNUP, .cycle = o->executive.tick, .state = state};
+    return (ff_rt_note){.kind = kind,
+                        .t = t,
+                        .timed = state >= FF_STATE_RUNUP,
+                        .before = !o->executive.phases.begun,
+                        .cycle = o->executive.tick,
+                        .state = state};
 }
 
 static ff_status note_state(void *self, double t, int state, const char *name) {

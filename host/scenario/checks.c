@@ -51,6 +51,34 @@ static double start_depth(const ff_scenario *s, const ff_contact *c, const char 
     return fmin(behind ? ff_vec3_norm(r) : rho * cos(c->half_angle) - z * sin(c->half_angle), c->depth - z);
 }
 
+static const ff_node *satellite_node(const ff_node *root, int n) {
+    const ff_node *all = ff_node_find(root, "satellites");
+    const ff_node *one = all && all->kind == FF_NODE_MAP ? all->child : NULL;
+    while (one && n-- > 0)
+        one = one->next;
+    return one;
+}
+
+/* Where the contact and what it touches are at the start was read. */
+static bool placed(const ff_reader *r, const ff_node *root, const ff_node *item, const ff_contact *contact) {
+    static const char *const start[] = {"position", "attitude", "abc_deg", "rpy", "points", NULL};
+    static const char *const own[] = {"kind", "body",       "against", "point",    "at",       "normal", "apex",
+                                      "axis", "half_angle", "depth",   "position", "rotation", NULL};
+    static const char *const face[] = {"at", "normal", NULL}, *const cone[] = {"apex", "axis", "half_angle", NULL},
+                             *const nothing[] = {NULL};
+    const ff_node *body = satellite_node(root, contact->body), *other = NULL;
+    if (contact->against >= 0)
+        other = satellite_node(root, contact->against);
+    const char *const *needed = contact->kind == FF_CONTACT_CONE    ? cone
+                                : contact->kind == FF_CONTACT_STOPS ? nothing
+                                                                    : face;
+    bool all = ff_node_find(item, "kind") && (ff_node_find(item, "body") || r->scenario->satellites == 1);
+    for (; *needed; needed++)
+        all = all && ff_node_find(item, *needed);
+    return all && ff_reader_sound_keys(r, item, own) && ff_reader_sound_keys(r, body, start) &&
+           ff_reader_sound_keys(r, other, start);
+}
+
 /* A contact that is compressed at the start gives energy that no motion brought: seldom meant. Where a
  * gripper is at the start only its arm knows. */
 static bool check_overlap(ff_reader *r, const ff_node *root) {
@@ -60,7 +88,8 @@ static bool check_overlap(ff_reader *r, const ff_node *root) {
     item = item && !s->allow_penetration ? item->child : NULL;
     for (int c = 0; c < s->contacts && item && (good || ff_reader_all(r)); c++, item = item->next) {
         const ff_contact *contact = &s->contact[c];
-        if (contact->kind == FF_CONTACT_GRASP || s->satellite[contact->body].arm.present)
+        if (contact->kind == FF_CONTACT_GRASP || s->satellite[contact->body].arm.present ||
+            !placed(r, root, item, contact))
             continue;
         const char *unit;
         const double depth = start_depth(s, contact, &unit);
@@ -151,15 +180,16 @@ static bool check_geometry(ff_reader *r, const ff_node *root) {
         return true; /* check_servicer says more of an arm */
     const ff_node *item = ff_node_find(root, "contacts");
     item = item ? item->child : NULL;
-    for (int c = 0; c < s->contacts && item; c++, item = item->next)
+    bool good = true;
+    for (int c = 0; c < s->contacts && item && (good || ff_reader_all(r)); c++, item = item->next)
         if (s->contact[c].kind != FF_CONTACT_WALL && s->contact[c].kind != FF_CONTACT_PAIR &&
-            s->contact[c].kind != FF_CONTACT_CONE)
-            return ff_reader_fail(
+            s->contact[c].kind != FF_CONTACT_CONE && ff_reader_sound(r, ff_node_find(item, "kind")))
+            good = ff_reader_fail(
                 r, item->place,
                 "method '%s' does not know contacts of this kind, allowed: wall, pair, cone; for the "
                 "others method direct, tdpa, damping, fused",
                 s->method->name);
-    return true;
+    return good;
 }
 
 /* A scenario floats satellites or emulates a robot. */
@@ -186,34 +216,40 @@ static bool check_subject(ff_reader *r, const ff_node *root) {
 static bool check_servicer(ff_reader *r, const ff_node *root) {
     ff_scenario *s = r->scenario;
     const int servicer = ff_scenario_servicer(s);
-    const ff_node *satellites = ff_node_find(root, "satellites"), *contacts = ff_node_find(root, "contacts");
+    const bool all = ff_reader_all(r);
+    const ff_node *satellites = ff_node_find(root, "satellites"), *contacts = ff_node_find(root, "contacts"),
+                  *item = contacts ? contacts->child : NULL;
     for (int c = 0; c < s->contacts && servicer < 0; c++)
         if (s->contact[c].kind == FF_CONTACT_GRASP && isfinite(s->contact[c].opens))
             return ff_reader_fail(r, contacts->place,
                                   "only the gripper of an arm opens again, allowed: no key 'opens'");
     if (servicer < 0)
         return true;
+    bool good = true;
     if (s->satellites != 2 || s->satellite[1 - servicer].arm.present)
         return ff_reader_fail(r, satellites->place,
                               "a scenario with an arm has %d satellites, allowed: the servicer and one "
                               "client without an arm",
                               s->satellites);
     int grasps = 0;
-    for (int c = 0; c < s->contacts; c++) {
+    for (int c = 0; c < s->contacts && item && (good || all); c++, item = item->next) {
         const ff_contact *k = &s->contact[c];
+        if (!ff_reader_sound(r, item))
+            continue;
         grasps += k->kind == FF_CONTACT_GRASP;
         if (grasps > 1 || k->body != servicer || (k->kind != FF_CONTACT_GRASP && k->kind != FF_CONTACT_PAIR))
-            return ff_reader_fail(
+            good = ff_reader_fail(
                 r, contacts->place,
                 "contacts of a scenario with an arm, allowed: one grasp and any pairs, whose body is '%s'",
                 s->satellite[servicer].name);
-        if (k->kind == FF_CONTACT_GRASP && !(k->opens > k->closes))
-            return ff_reader_fail(r, contacts->place,
+        else if (k->kind == FF_CONTACT_GRASP && !(k->opens > k->closes))
+            good = ff_reader_fail(r, contacts->place,
                                   "the grasp opens at %.9g s, allowed: after it closes, %.9g s", k->opens,
                                   k->closes);
     }
-    if (s->integrate.scheme != FF_SCHEME_LIE_MIDPOINT)
-        return ff_reader_fail(r, ff_node_find(root, "integrator")->place,
+    const ff_node *scheme = ff_node_find(root, "integrator");
+    if ((good || all) && s->integrate.scheme != FF_SCHEME_LIE_MIDPOINT && scheme && ff_reader_sound(r, scheme))
+        good = ff_reader_fail(r, scheme->place,
                               "integrator '%s' does not go with an arm, allowed: lie-midpoint",
                               ff_scheme_name(s->integrate.scheme));
     ff_servicer_arm *arm = &s->satellite[servicer].arm;
@@ -222,17 +258,23 @@ static bool check_servicer(ff_reader *r, const ff_node *root) {
     if (isnan(s->satellite[servicer].obsw.hold))
         s->satellite[servicer].obsw.hold = 10.0 * s->cycle;
     const double parts = s->cycle / arm->cycle;
-    if (parts < 0.5 || fabs(parts - round(parts)) > 1e-9 * parts)
-        return ff_reader_fail(r, satellites->place,
+    const ff_node *own = ff_node_find(ff_node_find(satellite_node(root, servicer), "arm"), "cycle"),
+                  *loop = ff_node_find(ff_node_find(root, "time"), "cycle");
+    if ((good || all) && loop && ff_reader_sound(r, loop) && ff_reader_sound(r, own) &&
+        (parts < 0.5 || fabs(parts - round(parts)) > 1e-9 * parts))
+        good = ff_reader_fail(r, satellites->place,
                               "the arm's cycle is %.9g, allowed: the loop's divided by a whole number",
                               arm->cycle);
-    if (s->frame == FF_FRAME_RELATIVE && s->nominal == FF_NOMINAL_SATELLITE)
-        return ff_reader_fail(r, ff_node_find(ff_node_find(root, "nominal"), "kind")->place,
+    const ff_node *nominal = ff_node_find(ff_node_find(root, "nominal"), "kind"),
+                  *form = ff_node_find(ff_node_find(root, "relative"), "form");
+    const bool relative = s->frame == FF_FRAME_RELATIVE && ff_reader_sound(r, ff_node_find(root, "frame"));
+    if ((good || all) && relative && s->nominal == FF_NOMINAL_SATELLITE && ff_reader_sound(r, nominal))
+        good = ff_reader_fail(r, nominal->place,
                               "nominal kind 'satellite' does not go with an arm, allowed: free, prescribed");
-    if (s->frame == FF_FRAME_RELATIVE && s->relative_integrated)
-        return ff_reader_fail(r, ff_node_find(ff_node_find(root, "relative"), "form")->place,
+    if ((good || all) && relative && s->relative_integrated && ff_reader_sound(r, form))
+        good = ff_reader_fail(r, form->place,
                               "form 'integrated' does not go with an arm, allowed: algebraic");
-    return true;
+    return good;
 }
 
 /* Settings of a method in a shared object. */
@@ -254,7 +296,9 @@ static bool check_form(ff_reader *r, const ff_node *root) {
     const bool of_satellite = s->nominal == FF_NOMINAL_SATELLITE,
                scheme =
                    s->integrate.scheme == FF_SCHEME_LIE_MIDPOINT || s->integrate.scheme == FF_SCHEME_EULER;
-    if (s->frame != FF_FRAME_RELATIVE || !s->relative_integrated || (!of_satellite && scheme))
+    static const char *const all[] = {"nominal", "integrator", "frame", "relative", NULL};
+    if (s->frame != FF_FRAME_RELATIVE || !s->relative_integrated || (!of_satellite && scheme) ||
+        !ff_reader_sound_keys(r, root, all))
         return true;
     return ff_reader_fail(r, ff_node_find(ff_node_find(root, "relative"), "form")->place,
                           "form 'integrated' does not go with %s, allowed: %s",
@@ -264,7 +308,9 @@ static bool check_form(ff_reader *r, const ff_node *root) {
 
 static bool check_contact_wrench(ff_reader *r, const ff_node *root) {
     const ff_scenario *s = r->scenario;
-    if (s->contact_wrench != FF_CONTACT_RULE_HELD || ff_scheme_holds(s->integrate.scheme))
+    static const char *const both[] = {"contact_wrench", "integrator", NULL};
+    if (s->contact_wrench != FF_CONTACT_RULE_HELD || ff_scheme_holds(s->integrate.scheme) ||
+        !ff_reader_sound_keys(r, root, both))
         return true;
     return ff_reader_fail(
         r, ff_node_find(root, "contact_wrench")->place,
@@ -276,12 +322,15 @@ static bool check_contact_wrench(ff_reader *r, const ff_node *root) {
 static bool check_virtual(ff_reader *r, const ff_node *root) {
     const ff_scenario *s = r->scenario;
     const ff_node *contacts = ff_node_find(root, "contacts"), *item = contacts ? contacts->child : NULL;
-    for (int c = 0; c < s->contacts && item; c++, item = item->next)
-        if (s->contact[c].is_virtual && (s->frame == FF_FRAME_RELATIVE || ff_scenario_servicer(s) >= 0))
-            return ff_reader_fail(r, ff_node_find(item, "source")->place,
+    const bool relative = s->frame == FF_FRAME_RELATIVE && ff_reader_sound(r, ff_node_find(root, "frame"));
+    bool good = true;
+    for (int c = 0; c < s->contacts && item && (good || ff_reader_all(r)); c++, item = item->next)
+        if (s->contact[c].is_virtual && (relative || ff_scenario_servicer(s) >= 0) &&
+            ff_reader_sound(r, ff_node_find(item, "source")))
+            good = ff_reader_fail(r, ff_node_find(item, "source")->place,
                                   "source 'virtual' does not go with %s, allowed: real",
-                                  s->frame == FF_FRAME_RELATIVE ? "frame: relative" : "an arm");
-    return true;
+                                  relative ? "frame: relative" : "an arm");
+    return good;
 }
 
 static void settle_nominal(ff_scenario *s) {
@@ -322,9 +371,9 @@ bool ff__read_scenario(ff_reader *r, const ff_node *root, const char *method) {
         r->unsupported = good;
         good = false;
     }
-    if (!whole || !known || (!good && !all))
+    if (root->kind != FF_NODE_MAP || (!good && !all))
         return false;
-    if (!check_geometry(r, root)) {
+    if (known && !check_geometry(r, root)) {
         r->unsupported = good;
         good = false;
     }
@@ -333,14 +382,17 @@ bool ff__read_scenario(ff_reader *r, const ff_node *root, const char *method) {
     good = check_overlap(r, root) && good;
     if (!good && !all)
         return false;
-    warn_untouchable(r, root);
-    warn_start(r, root);
+    if (whole && known) {
+        warn_untouchable(r, root);
+        warn_start(r, root);
+    }
     settle_nominal(s);
     const bool form = check_form(r, root), rule = (form || all) && check_contact_wrench(r, root),
                servicer = (rule || all) && check_servicer(r, root),
                source = (servicer || all) && check_virtual(r, root);
-    if (!form || !rule || !servicer || !source)
-        return false;
+    if (!whole || !known || !form || !rule || !servicer || !source)
+        return s->emulates && all && ff_reader_sound(r, ff_node_find(root, "emulation")) &&
+               ff__check_emulation(r, root) && false;
     if (!ff_node_find(ff_node_find(root, "passive"), "reading"))
         s->integrate.passive_printed =
             ff_settings_get(&ff_method_tdpa, ff_scenario_setting(s, &ff_method_tdpa), "reading") == 1.0;

@@ -69,26 +69,32 @@ static bool read_contact(ff_reader *r, const ff_node *node, const ff_section *se
     bool good;
     if (!read_one(r, node, section, contact, &good))
         return false;
-    if (!(has_body(r, node) ? read_point(r, ff_node_find(node, "point"), contact) : good) || !good)
+    const bool all = ff_reader_all(r);
+    if (has_body(r, node))
+        good = read_point(r, ff_node_find(node, "point"), contact) && good;
+    if (!good && !all)
         return false;
     /* the section below lies on the contact itself; fill what it left open, key by key */
     if (isnan(contact->satellite_stiffness))
         contact->satellite_stiffness = contact->stiffness;
     if (isnan(contact->satellite_damping))
         contact->satellite_damping = contact->damping;
-    if (contact->against == contact->body)
-        return ff_reader_fail(r, ff_node_find(node, "against")->place,
-                              "against names the body itself, allowed: another satellite");
+    const ff_node *kind = ff_node_find(node, "kind"), *against = ff_node_find(node, "against"),
+                  *position = ff_node_find(node, "position"), *rotation = ff_node_find(node, "rotation");
+    if (against && contact->against == contact->body && has_body(r, node))
+        good = ff_reader_fail(r, against->place, "against names the body itself, allowed: another satellite");
+    if (!kind || !ff_reader_sound(r, kind) || (!good && !all))
+        return good;
     const bool stops = contact->kind == FF_CONTACT_STOPS;
-    const ff_node *position = ff_node_find(node, "position"), *rotation = ff_node_find(node, "rotation");
     if (stops && !position && !rotation)
         return ff_reader_fail(r, node->place, "%s has no stop, allowed: position [m], rotation [rad] or both",
                               r->path);
     if ((!stops || position) && !ff_node_find(node, "stiffness"))
-        return lacks(r, node, "stiffness", "N/m");
-    if ((rotation || contact->kind == FF_CONTACT_GRASP) && !ff_node_find(node, "rotation_stiffness"))
-        return lacks(r, node, "rotation_stiffness", "N m/rad");
-    return true;
+        good = lacks(r, node, "stiffness", "N/m");
+    if ((good || all) && (rotation || contact->kind == FF_CONTACT_GRASP) &&
+        !ff_node_find(node, "rotation_stiffness"))
+        good = lacks(r, node, "rotation_stiffness", "N m/rad");
+    return good;
 }
 
 bool ff__check_list(ff_reader *r, const ff_node *node, const ff_key *key, int most) {
@@ -142,14 +148,16 @@ static bool one_load(ff_reader *r, const ff_node *item, const ff_key *key, int n
     if (!read_one(r, item, key->section, load, &good))
         return false;
     if (!ff_node_find(item, "force") && !ff_node_find(item, "torque"))
-        return ff_reader_fail(r, item->place, "%s is empty, allowed: force [N], torque [N m] or both",
+        good = ff_reader_fail(r, item->place, "%s is empty, allowed: force [N], torque [N m] or both",
                               r->path);
-    if (!good)
+    if (!good && !ff_reader_all(r))
         return false;
-    if (!(load->to > load->from))
-        return ff_reader_fail(r, ff_node_find(item, "to")->place,
-                              "to is %.9g, allowed: after from = %.9g [s]", load->to, load->from);
-    return true;
+    static const char *const span[] = {"from", "to", NULL};
+    const ff_node *to = ff_node_find(item, "to");
+    if (to && ff_node_find(item, "from") && ff_reader_sound_keys(r, item, span) && !(load->to > load->from))
+        good = ff_reader_fail(r, to->place, "to is %.9g, allowed: after from = %.9g [s]", load->to,
+                              load->from);
+    return good;
 }
 
 bool ff__read_loads(ff_reader *r, const ff_node *node, const ff_key *key) {
@@ -180,12 +188,18 @@ static bool one_fault(ff_reader *r, const ff_node *item, const ff_key *key, int 
     ff_fault *fault = &r->scenario->fault[n];
     r->scenario->faults = n + 1;
     snprintf(r->path, sizeof r->path, "fault %d", n + 1);
-    if (!ff__read_section(r, item, key->section, fault))
+    static const char *const span[] = {"from", "to", NULL}, *const what[] = {"kind", "value", NULL};
+    bool good = ff__read_section(r, item, key->section, fault);
+    if ((!good && !ff_reader_all(r)) || item->kind != FF_NODE_MAP)
         return false;
-    if (!(fault->to > fault->from))
-        return ff_reader_fail(r, item->place, "to is %.9g, allowed: after from = %.9g [s]", fault->to,
+    if (ff_reader_sound_keys(r, item, span) && !(fault->to > fault->from))
+        good = ff_reader_fail(r, item->place, "to is %.9g, allowed: after from = %.9g [s]", fault->to,
                               fault->from);
-    return check_value(r, item, fault);
+    if (!good && !ff_reader_all(r))
+        return false;
+    return (!ff_node_find(item, "kind") || !ff_reader_sound_keys(r, item, what) ||
+            check_value(r, item, fault)) &&
+           good;
 }
 
 bool ff__read_faults(ff_reader *r, const ff_node *node, const ff_key *key) {

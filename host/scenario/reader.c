@@ -19,7 +19,37 @@ static size_t put_place(char *text, size_t size, const char *label, ff_place pla
 }
 
 /* Always false, so that a reader may `return ff_reader_fail(...)`. */
+static bool same_place(ff_place a, ff_place b) {
+    return a.line == b.line && a.column == b.column && a.argument == b.argument && a.file == b.file;
+}
+
+bool ff_reader_sound(const ff_reader *r, const ff_node *node) {
+    if (!node)
+        return true;
+    if (r->faults > FF_READER_FAULTS)
+        return false;
+    for (int i = 0; i < r->faults; i++)
+        if (same_place(r->fault[i], node->place))
+            return false;
+    if (node->kind == FF_NODE_SCALAR)
+        return true;
+    for (const ff_node *child = node->child; child; child = child->next)
+        if (!ff_reader_sound(r, child))
+            return false;
+    return true;
+}
+
+bool ff_reader_sound_keys(const ff_reader *r, const ff_node *map, const char *const *keys) {
+    bool sound = true;
+    for (; *keys; keys++)
+        sound = sound && ff_reader_sound(r, ff_node_find(map, *keys));
+    return sound;
+}
+
 bool ff_reader_fail(ff_reader *r, ff_place place, const char *format, ...) {
+    if (r->faults < FF_READER_FAULTS)
+        r->fault[r->faults] = place;
+    r->faults += r->faults <= FF_READER_FAULTS;
     if (!r->message || !r->size)
         return false;
     size_t from = 0;

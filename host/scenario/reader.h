@@ -7,6 +7,8 @@
 #include "scenario/schema.h"
 #include "scenario/tree.h"
 
+enum { FF_READER_FAULTS = 64 };
+
 typedef struct ff_reader {
     const char *label; /* the file's name in messages */
     ff_tree *tree;
@@ -19,6 +21,8 @@ typedef struct ff_reader {
     char *message;
     size_t size;
     size_t said; /* of message, where every mistake is asked for */
+    ff_place fault[FF_READER_FAULTS]; /* where they are, as many as fit */
+    int faults;
     char *warnings;
     size_t warnings_size, warned;
     char path[256]; /* of the section being read, as in --set */
@@ -31,6 +35,11 @@ static inline bool ff_reader_all(const ff_reader *r) {
 /* Always false, so that a reader may `return ff_reader_fail(...)`. */
 bool ff_reader_fail(ff_reader *r, ff_place place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* Nothing was said of this value, nor of one inside it: what is checked with others may build on it. NULL,
+ * which stands for a default: true. */
+bool ff_reader_sound(const ff_reader *r, const ff_node *node);
+/* The same of these keys of a map; the last one is NULL. */
+bool ff_reader_sound_keys(const ff_reader *r, const ff_node *map, const char *const *keys);
 /* One more line of warnings, if there is room. */
 void ff_reader_warn(ff_reader *r, ff_place place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

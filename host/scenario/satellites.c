@@ -1,5 +1,6 @@
 /* Satellites: their points, arms and on-board software. */
 #include "scenario/internal.h"
+#include "text/number.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -33,15 +34,21 @@ bool ff__read_points(ff_reader *r, const ff_node *node, const ff_key *key, ff_sa
     return good;
 }
 
-/* What is wrong with the mass, or with a number of the inertia (which is zero then), was said. */
-static bool check_inertia(ff_reader *r, const ff_node *node, const char *key, ff_rigid_config config) {
-    bool read = false;
-    for (int i = 0; i < 9; i++)
-        read = read || config.inertia.m[i / 3][i % 3] != 0.0;
-    if (ff_reader_all(r) && r->said) {
-        if (!node || !read)
+/* What is wrong with a number of it, or with the mass, was said; `weight` is that of the mass, NULL: none. */
+static bool check_inertia(ff_reader *r, const ff_node *node, const ff_node *weight, const char *key,
+                          ff_rigid_config config) {
+    if (r->faults) {
+        bool given = node != NULL && ff_reader_sound(r, node), read = false, in_range;
+        double number;
+        for (int i = 0; i < 9; i++)
+            read = read || config.inertia.m[i / 3][i % 3] != 0.0;
+        /* zero: as it stands there, or it belongs to another kind and was not read */
+        for (const ff_node *item = given && !read ? node->child : NULL; item; item = item->next)
+            given = given && ff_number_parse(item->text, &number, &in_range) && number == 0.0;
+        if (!given)
             return true;
-        config.mass = 1.0;
+        if (!weight || !ff_reader_sound(r, weight))
+            config.mass = 1.0;
     }
     if (ff_rigid_validate(&config) == FF_OK)
         return true;
@@ -150,25 +157,35 @@ static bool check_obsw(ff_reader *r, const ff_node *node, ff_obsw_config *o) {
         o->hold = FF_NAN; /* ten cycles, once the cycle is known */
     if (!ff_node_find(node, "timeout"))
         o->timeout = o->kind == 1 ? 1.0 : 0.5;
-    if (navigation &&
-        (!check_most(r, navigation, "delay", o->navigation.delay, 60) ||
-         !check_most(r, navigation, "star_tracker_delay", o->navigation.star_tracker_delay, 60) ||
-         !check_most(r, navigation, "gyro_delay", o->navigation.gyro_delay, 60) ||
-         !check_most(r, navigation, "encoder_delay", o->navigation.encoder_delay, 60)))
-        return false;
-    if (!check_most(r, node, "timeout", o->timeout, 60))
-        return false;
-    if (o->kind != 2)
-        return true;
+    const struct {
+        const ff_node *in;
+        const char *key;
+        double value, most;
+        bool udp;
+    } bound[] = {{navigation, "delay", o->navigation.delay, 60, false},
+                 {navigation, "star_tracker_delay", o->navigation.star_tracker_delay, 60, false},
+                 {navigation, "gyro_delay", o->navigation.gyro_delay, 60, false},
+                 {navigation, "encoder_delay", o->navigation.encoder_delay, 60, false},
+                 {node, "timeout", o->timeout, 60, false},
+                 {node, "port", (double)o->port, 65535, true},
+                 {node, "local_port", (double)o->local_port, 65535, true},
+                 {node, "apid", (double)o->apid, 2046, true},
+                 {node, "command_apid", (double)o->command_apid, 2046, true},
+                 {node, "connect", o->connect, 600, true}};
+    const bool all = ff_reader_all(r);
+    bool good = true;
+    for (size_t i = 0; i < sizeof bound / sizeof *bound && (good || all); i++)
+        if (bound[i].in && (!bound[i].udp || o->kind == 2))
+            good = check_most(r, bound[i].in, bound[i].key, bound[i].value, bound[i].most) && good;
+    if (o->kind != 2 || (!good && !all))
+        return good;
     if (o->port == 0)
-        return ff_reader_fail(r, node->place, "port is 0, allowed: 1 to 65535");
-    return check_ipv4(r, node, "address", o->address) &&
-           check_ipv4(r, node, "local_address", o->local_address) &&
-           check_most(r, node, "port", (double)o->port, 65535) &&
-           check_most(r, node, "local_port", (double)o->local_port, 65535) &&
-           check_most(r, node, "apid", (double)o->apid, 2046) &&
-           check_most(r, node, "command_apid", (double)o->command_apid, 2046) &&
-           check_most(r, node, "connect", o->connect, 600);
+        good = ff_reader_fail(r, node->place, "port is 0, allowed: 1 to 65535");
+    if (good || all)
+        good = check_ipv4(r, node, "address", o->address) && good;
+    if (good || all)
+        good = check_ipv4(r, node, "local_address", o->local_address) && good;
+    return good;
 }
 
 /* Arm and on-board software belong together; the tree must be physical. */
@@ -186,20 +203,28 @@ static bool read_servicer(ff_reader *r, const ff_node *node, const ff_section *s
     if (satellite->arm.links == 0)
         return ff_reader_fail(r, arm->place, "%s lacks the key 'links', allowed: list, or model: FILE.urdf",
                               ff__where(r));
-    if (!read_joints(r, arm, below(section, "arm"), &satellite->arm, satellite->arm.q) ||
-        !check_positions(r, arm, &satellite->arm, satellite->arm.q))
+    const bool all = ff_reader_all(r);
+    bool good = read_joints(r, arm, below(section, "arm"), &satellite->arm, satellite->arm.q) &&
+                check_positions(r, arm, &satellite->arm, satellite->arm.q);
+    if (!good && !all)
         return false;
     memcpy(satellite->obsw.q, satellite->arm.q, sizeof satellite->obsw.q);
-    if (!read_joints(r, obsw, below(section, "obsw"), &satellite->arm, satellite->obsw.q) ||
-        !check_positions(r, obsw, &satellite->arm, satellite->obsw.q))
+    const bool leads = ff_node_find(obsw, "joints") || good; /* else they are the arm's */
+    good = (!leads || (read_joints(r, obsw, below(section, "obsw"), &satellite->arm, satellite->obsw.q) &&
+                       check_positions(r, obsw, &satellite->arm, satellite->obsw.q))) &&
+           good;
+    if (!good && !all)
         return false;
-    if (!check_obsw(r, obsw, &satellite->obsw))
+    good = check_obsw(r, obsw, &satellite->obsw) && good;
+    if (!good && !all)
         return false;
     if (satellite->obsw.kind != 0)
         satellite->obsw.goal = ff_pose_identity();
     else if (!(satellite->obsw.arrive > satellite->obsw.approach))
-        return ff_reader_fail(r, obsw->place, "arrive is %.9g, allowed: after approach = %.9g [s]",
+        good = ff_reader_fail(r, obsw->place, "arrive is %.9g, allowed: after approach = %.9g [s]",
                               satellite->obsw.arrive, satellite->obsw.approach);
+    if (!good && !all)
+        return false;
     ff_tree_config tree;
     ff_tree_link_config link[FF_MAX_ARM_LINKS];
     char text[200];
@@ -207,7 +232,7 @@ static bool read_servicer(ff_reader *r, const ff_node *node, const ff_section *s
     if (satellite->arm.joints < 1 || ff_tree_validate(&tree, text, sizeof text) != FF_OK)
         return ff_reader_fail(r, arm->place, "the arm configuration is invalid: %s",
                               satellite->arm.joints < 1 ? "no joint moves" : text);
-    return true;
+    return good;
 }
 
 /* safety: cautious. For a first run: slow, near, soft, and ended early rather than late. docs/safety.md has
@@ -272,11 +297,14 @@ static bool read_satellite(ff_reader *r, const ff_node *node, const ff_section *
     const bool all = ff_reader_all(r), whole = ff__read_section(r, node, section, satellite);
     if ((!whole && !all) || (all && node->kind != FF_NODE_MAP))
         return false;
-    bool good = check_inertia(r, ff_node_find(node, "inertia"), "inertia", satellite->rigid) && whole;
+    const ff_node *weight = ff_node_find(node, "mass");
+    bool good =
+        check_inertia(r, ff_node_find(node, "inertia"), weight, "inertia", satellite->rigid) && whole;
     if (!good && !all)
         return false;
     /* an arm is checked as a whole */
-    good = (!whole || read_servicer(r, node, section, satellite)) && good;
+    static const char *const servicer[] = {"mass", "inertia", "arm", "obsw", NULL};
+    good = (!ff_reader_sound_keys(r, node, servicer) || read_servicer(r, node, section, satellite)) && good;
     if (!good && !all)
         return false;
     if (satellite->robot.kind >= FF_ROBOT_DEVICE && satellite->robot.device.lookahead > 0.0) {
@@ -286,18 +314,27 @@ static bool read_satellite(ff_reader *r, const ff_node *node, const ff_section *
     }
     satellite->robot.rail.present = ff_node_find(ff_node_find(node, "robot"), "rail") != NULL;
     satellite->robot.device.rail = satellite->robot.rail.present;
-    if (!check_device(r, ff_node_find(node, "robot"), FF_DEVICE_ROBOT,
-                      (int)satellite->robot.kind - (int)FF_ROBOT_DEVICE, &satellite->robot.device) ||
-        !check_device(r, ff_node_find(node, "sensor"), FF_DEVICE_SENSOR,
-                      (int)satellite->sensor.kind - (int)FF_SENSOR_DEVICE, &satellite->sensor.device))
+    const ff_node *robot = ff_node_find(node, "robot"), *own = ff_node_find(robot, "inertia"),
+                  *sensor = ff_node_find(node, "sensor"), *own_weight = ff_node_find(robot, "mass");
+    good = (!ff_reader_sound(r, robot) ||
+            check_device(r, robot, FF_DEVICE_ROBOT, (int)satellite->robot.kind - (int)FF_ROBOT_DEVICE,
+                         &satellite->robot.device)) &&
+           good;
+    if (!good && !all)
         return false;
-    const ff_node *robot = ff_node_find(node, "robot"), *own = ff_node_find(robot, "inertia");
-    if (!ff_node_find(robot, "mass"))
+    good = (!ff_reader_sound(r, sensor) ||
+            check_device(r, sensor, FF_DEVICE_SENSOR, (int)satellite->sensor.kind - (int)FF_SENSOR_DEVICE,
+                         &satellite->sensor.device)) &&
+           good;
+    if (!good && !all)
+        return false;
+    if (!own_weight)
         satellite->robot.inertia.mass = satellite->rigid.mass;
     if (!own)
         satellite->robot.inertia.inertia = satellite->rigid.inertia;
     else
-        good = check_inertia(r, own, "inertia", satellite->robot.inertia) && good;
+        good = check_inertia(r, own, own_weight ? own_weight : weight, "inertia", satellite->robot.inertia) &&
+               good;
     if (!good && !all)
         return false;
     const ff_vec3 wired = satellite->sensor.wired;
@@ -305,8 +342,8 @@ static bool read_satellite(ff_reader *r, const ff_node *node, const ff_section *
     for (int i = 0; i < 3; i++)
         for (int axis = 1; axis <= 3; axis++)
             seen |= fabs(wired.a[i]) == (double)axis ? 1 << axis : 0;
-    const ff_node *wiring = ff_node_find(ff_node_find(node, "sensor"), "wired");
-    if (wiring && seen != 14 && whole)
+    const ff_node *wiring = ff_node_find(sensor, "wired");
+    if (wiring && seen != 14 && ff_reader_sound(r, wiring) && ff_reader_sound(r, ff_node_find(sensor, "kind")))
         good = ff_reader_fail(r, wiring->place,
                               "sensor.wired must name each axis once, allowed: 1, 2, 3, each with its sign");
     if (!good && !all)
@@ -320,7 +357,7 @@ static bool read_satellite(ff_reader *r, const ff_node *node, const ff_section *
     for (int i = 0; i < 9; i++)
         point_mass = point_mass && satellite->mockup.inertia.m[i / 3][i % 3] == 0.0;
     return (!inertia || point_mass ||
-            check_inertia(r, inertia, "inertia",
+            check_inertia(r, inertia, ff_node_find(mockup, "mass"), "inertia",
                           (ff_rigid_config){satellite->mockup.mass, satellite->mockup.inertia})) &&
            good;
 }

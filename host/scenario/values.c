@@ -260,6 +260,7 @@ static bool is_library(const ff_reader *r, const ff_section *section, const ff_n
 /* Every key of the map must be one of the section and belong to its kind. */
 static bool known_keys(ff_reader *r, const ff_node *node, const ff_section *section, int kind,
                        const char *kind_word) {
+    const int faults = r->faults; /* a foreign key takes nothing from the others */
     bool good = true;
     for (const ff_node *child = node->child; child; child = child->next) {
         const ff_key *key = find_key_of(section, child->key, kind);
@@ -281,6 +282,7 @@ static bool known_keys(ff_reader *r, const ff_node *node, const ff_section *sect
         if (!ff_reader_all(r))
             break;
     }
+    r->faults = faults;
     return good;
 }
 
@@ -329,20 +331,22 @@ bool ff__read_section(ff_reader *r, const ff_node *node, const ff_section *secti
                 kind = -1;
                 lost = true;
             }
-        } else
+        } else {
+            lost = strcmp(kind_key->fallback, "required") == 0;
             for (int i = 0; kind_key->words[i]; i++)
                 if (kind_key->words[i][0] == kind_key->fallback[0] &&
                     strcmp(kind_key->words[i], kind_key->fallback) == 0)
                     kind = i;
+        }
         if (kind >= 0)
             kind_word = kind_key->words[kind];
     }
-    bool good = known_keys(r, node, section, kind, kind_word) && !lost;
+    bool good = known_keys(r, node, section, kind, kind_word) && !(lost && ff_node_find(node, "kind"));
     for (int i = 0; i < section->keys && (good || ff_reader_all(r)); i++) {
         const ff_key *key = &section->key[i];
         if (key->own && (lost || !belongs(key, kind)))
             continue;
-        if (lost && key == kind_key)
+        if (lost && key == kind_key && ff_node_find(node, "kind"))
             continue;
         const ff_node *child = node->count ? ff_node_find(node, key->key) : NULL;
         const bool required = key->fallback[0] == 'r' && strcmp(key->fallback, "required") == 0;

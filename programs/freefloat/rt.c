@@ -76,6 +76,7 @@ typedef struct desk { /* the operator's */
     ff_rt_emulation emulation; /* in place of the result, of a scenario that emulates */
     const ff_scenario *scenario;
     bool arm, quiet;
+    atomic_bool begun;      /* the run-up: what happens has a time of the run */
     atomic_bool armed;      /* the terminal's questions are over: what is typed is an order */
     ff_live_doors doors;    /* where it is shown */
     ff_live *live;          /* NULL: nowhere */
@@ -180,16 +181,22 @@ static void tell_page(desk *d, const ff_rt_note *n) {
 static void note(void *user, const ff_rt_note *n) {
     desk *d = user;
     char when[24] = "       -  "; /* summary.json has it: how long before t = 0 is known once that has come */
-    if (n->timed)
+    if (n->timed && !n->before)
         snprintf(when, sizeof when, "%8.3f s", n->t);
     if (!d->quiet)
         ff_progress_clear();
+    if (!n->before && !atomic_exchange(&d->begun, true))
+        ff_live_set_before(d->live, false);
     if (d->live && n->kind != FF_NOTE_TEXT) /* that one is an answer: the page has it */
         tell_page(d, n);
     if (n->kind == FF_NOTE_TRIP && n->trip.code > FF_TRIP_FINISHED) {
         char sentence[FF_TRIP_SENTENCE];
         ff_trip_sentence(&n->trip, d->scenario->satellite[n->trip.body].name, sentence, sizeof sentence);
-        ff_cli_error("%.3f s: %s, %s", n->t, ff_state_name(n->state), sentence);
+        if (n->before)
+            snprintf(when, sizeof when, "before the run");
+        else
+            snprintf(when, sizeof when, "%.3f s", n->t);
+        ff_cli_error("%s: %s, %s", when, ff_state_name(n->state), sentence);
     } else if (!d->quiet && n->kind == FF_NOTE_SAY) {
         ff_cli_line("%s  %s", when, n->text);
     } else if (!d->quiet && n->kind == FF_NOTE_TEXT && strcmp(n->text, "zeroed") == 0) {
@@ -231,11 +238,17 @@ static bool next_typed(const desk *d, ff_order *order) {
 }
 
 static void answer_typed(const desk *d, const ff_order_answer *answer, const char *text) {
+    char when[24] = "       -  ";
+    const bool begun = atomic_load(&d->begun);
+    if (begun)
+        snprintf(when, sizeof when, "%8.3f s", answer->t);
     ff_progress_clear();
-    if (!answer->done)
+    if (!answer->done && begun)
         ff_cli_error("%.3f s: %s", answer->t, text);
+    else if (!answer->done)
+        ff_cli_error("%s", text);
     else if (!d->quiet && answer->order.verb != FF_ORDER_ZERO) { /* that one is a note, too */
-        ff_cli_line("%8.3f s  %s", answer->t, text);
+        ff_cli_line("%s  %s", when, text);
         fflush(stdout);
     }
 }
@@ -256,11 +269,13 @@ static bool next_order(void *self, ff_order *order) {
     ff_live_command c;
     if (d->live && ff_live_next_command(d->live, &c))
         *order = (ff_order){
-            .verb = verb[c.verb], .parameter = c.parameter, .value = c.value, .id = c.id, .from = c.viewer};
+            .verb = verb[c.verb], .parameter = c.parameter, .value = c.value, .id = c.id, .from = c.viewer, .claim = c.claim};
     else if (!next_typed(d, order))
         return false;
-    if (order->verb == FF_ORDER_STOP)
-        atomic_store(&stop, true); /* as Ctrl-C: also where no telegram paces the loop yet */
+    if (order->verb == FF_ORDER_STOP && ff_claim_take(order->claim)) {
+        order->claim = (ff_claim){0}; /* it acts here already */
+        atomic_store(&stop, true);    /* as Ctrl-C: also where no telegram paces the loop yet */
+    }
     return true;
 }
 
@@ -333,6 +348,7 @@ static int start_live(desk *d, const ff_scenario *scenario) {
     }
     pthread_mutex_init(&d->events, NULL);
     d->options.viewer.sample = show_sample;
+    ff_live_set_before(d->live, true);
     ff_cli_live(d->live, d->doors.control);
     return FF_EXIT_DONE;
 }
@@ -385,6 +401,8 @@ static char *devices_json(const desk *d) {
     ff_json_integer(&json, "strangers", (long long)(arm ? d->emulation.strangers : d->result.strangers));
     if (arm)
         put_counts(&json, "arm", &d->emulation.arm);
+    else if (ff_scenario_servicer(d->scenario) >= 0)
+        put_counts(&json, "arm", &d->result.arm);
     ff_json_open(&json, "satellites", '{');
     for (int i = 0; i < d->scenario->satellites; i++) {
         const ff_device_counters *robot = &d->result.robots[i];
@@ -528,6 +546,8 @@ static void stay(desk *d, const ff_run_folder *folder) {
         if (ff_live_get_info(d->live).viewers)
             seen = ff_clock_now();
         while (ff_live_next_command(d->live, &c)) {
+            if (!ff_claim_take(c.claim))
+                continue;
             const bool ends = c.verb == FF_LIVE_STOP;
             ff_live_answer(d->live, &c, ends, ends ? "the page ends" : "refused: the run is over");
             if (ends)

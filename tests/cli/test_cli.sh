@@ -97,6 +97,31 @@ at=$(sed -n 's/^bad.yaml:\([0-9:]*\): .*/\1/p' out.txt | tr '\n' ' ')
 grep -q "^--set foo: no value" out.txt || fail "$(cat out.txt)"
 # rt without devices
 expect 1 "no virtual device was heard: start it first, in another terminal: freefloat facility .*deos-client.yaml" "$FREEFLOAT" rt "$S" --wait 0.1 --rsi-port $((20000 + $$ % 9000)) --ati-port 9 --http-port 9 --out six < /dev/null
+# orders that are piped are not read, and it is said; nothing is said of an input without any
+grep -q "not a terminal" out.txt && fail "a warning of orders where there are none: $(cat out.txt)"
+echo hold > orders
+expect 1 "warning: the standard input is not a terminal: no order is read from it" "$FREEFLOAT" rt "$S" --wait 0.1 --rsi-port $((20000 + $$ % 9000)) --ati-port 9 --http-port 9 --out pipe < orders
+
+# a long command shows how far it is where a terminal shows it, in one line that it takes away; Ctrl-C ends it
+cat > bar.py << 'P'
+import os, pty, re, sys, time
+pid, fd = pty.fork()
+if pid == 0:
+    os.execvp(sys.argv[1], sys.argv[1:])
+seen, begin, asked = "", time.time(), False
+while time.time() - begin < 120:
+    try:
+        seen += os.read(fd, 4096).decode(errors="replace")
+    except OSError: # it has ended
+        break
+    if not asked and re.search(r"\r[^\n]*\[[#.]{30}\] +\d+ %", seen):
+        os.write(fd, b"\x03")
+        asked = True
+status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+if not asked or "\r\033[K" not in seen:
+    sys.exit(f"no bar: exit status {status}: {seen[-500:]!r}")
+P
+python3 bar.py "$FREEFLOAT" run "$S" --method direct --set time.duration=200000 --log none --out bar || fail "no progress is shown"
 
 # the sensors' noise as it was measured, null where the sensor is ideal
 NOISY="satellites.client.sensor={kind: noisy, force_noise: 0.5, torque_noise: 0.02}"

@@ -415,6 +415,10 @@ await check("rt: limits with the distance to a trip, state in words, timing; no 
   for (const name of ["Age of the data", "Computing", "Woken late by", "Input and output", "Lost rows"]) assert.ok(/\d/.test(facts[name]), `${name}: ${facts[name]}`);
   const said = await page.evaluate(() => window.freefloat.events().map((e) => e.text));
   assert.ok(said.some((t) => /^CHECK/.test(t)), `the states are events: ${JSON.stringify(said)}`);
+  // What happened before the motion does not have the time at which that began.
+  const times = await page.evaluate(() => [...document.querySelectorAll(".events li")].map((e) => [e.querySelector(".text").textContent, e.querySelector(".when").textContent]));
+  for (const [text, when] of times) if (/^(CHECK|TEST|ZEROED|ARMED|APPROACH):/.test(text)) assert.equal(when, "before the run", text);
+  assert.ok(times.filter(([text, when]) => /^RUNUP:/.test(text) && /^-?\d+\.\d{3}\u00a0s$/.test(when)).length === 1, JSON.stringify(times));
   const late = await open(s.url, plain); // who comes when it moves sees the check's, too
   await until(late, () => window.freefloat.events().some((e) => /^CHECK/.test(e.text)) && window.freefloat.events().some((e) => /^contact at right/.test(e.text)), null, 30);
   await late.close();

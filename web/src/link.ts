@@ -38,6 +38,8 @@ export interface Hello {
 export interface Status {
   phase: string;
   state: string | null;
+  /** On devices: the motion has not begun. What happens has no time of the run yet, and rows show the time at which it begins. */
+  before?: boolean;
   age_s: number | null;
   dropped: number;
   viewers: number;

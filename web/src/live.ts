@@ -16,6 +16,7 @@ const WINDOWS = [5, 10, 20, 60];
 const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10];
 const STALE = 1.0; // [s]
 const EVENTS = 100;
+const BEFORE = "before the run";
 const TERMS = ["kinetic", "exchanged", "delay", "force_controller", "velocity_controller", "integration", "loads", "method"];
 const TERM_WORDS: Record<string, string> = {
   kinetic: "kinetic energy", exchanged: "from the contact", delay: "from the delay", force_controller: "by the force controller",
@@ -434,7 +435,7 @@ class Page {
     this.events.push(event);
     if (this.events.length > EVENTS) this.events.shift();
     const sign = {info: "", warning: "!", alarm: "✕"}[event.level];
-    this.log.prepend(h("li", {class: event.level}, h("span", {class: "when"}, event.t === null ? "" : `${event.t.toFixed(3)}\u00a0s`), h("span", {class: "level"}, sign ? h("span", {"aria-hidden": "true"}, sign) : null, event.level === "info" ? null : h("span", {class: "hidden"}, event.level)), h("span", {class: "text"}, sentence(event.text))));
+    this.log.prepend(h("li", {class: event.level}, h("span", {class: "when"}, event.t === null ? (this.hello?.mode === "rt" ? BEFORE : "") : `${event.t.toFixed(3)}\u00a0s`), h("span", {class: "level"}, sign ? h("span", {"aria-hidden": "true"}, sign) : null, event.level === "info" ? null : h("span", {class: "hidden"}, event.level)), h("span", {class: "text"}, sentence(event.text))));
     while (this.log.children.length > EVENTS) this.log.lastChild!.remove();
   }
 
@@ -588,7 +589,7 @@ class Page {
     const mode = this.hello!.mode;
     if (!this.seeking || mode !== "view") {
       const end = this.hello!.end_s;
-      this.clock.textContent = mode === "view" || !end ? `${t.toFixed(3)}\u00a0s` : `${t.toFixed(2)} of ${exact(Number(end.toFixed(3)))}\u00a0s`;
+      this.clock.textContent = this.status?.before ? sentence(BEFORE) : mode === "view" || !end ? `${t.toFixed(3)}\u00a0s` : `${t.toFixed(2)} of ${exact(Number(end.toFixed(3)))}\u00a0s`;
       if (mode === "view") this.slider.value = String(t);
     }
     if (now - this.slow < 66) return;

@@ -16,11 +16,17 @@ static int taken[FF_TOPICS_MAX];
 static unsigned char pose[256];
 static size_t pose_size;
 static int pose_topic;
+static char frame[FF_TOPICS_MAX][64]; /* frame_id of a message with a header */
 
 static ff_status take(void *self, int topic, uint64_t stamp, const void *bytes, size_t size) {
     (void)self;
     (void)stamp;
     taken[topic]++;
+    uint32_t length = 0; /* CDR: encapsulation, seconds, nanoseconds, the string with its zero */
+    if (size >= 16)
+        memcpy(&length, (const char *)bytes + 12, sizeof length);
+    if (length > 0 && length < sizeof *frame && 16 + length <= size)
+        memcpy(frame[topic], (const char *)bytes + 16, length);
     if (topic == pose_topic) {
         assert_true(size <= sizeof pose);
         memcpy(pose, bytes, size);
@@ -82,9 +88,18 @@ static void test_rows(void **state) {
     memcpy(first, pose, pose_size);
     const size_t size = pose_size;
     pose_topic = logged.body[2].pose;
+    memset(frame, 0, sizeof frame);
     assert_int_equal(ff_topics_row(&logged, &row, &all), FF_OK);
     assert_int_equal(pose_size, size);
     assert_memory_equal(pose, first, size);
+    /* what each is in: a pose in the inertial frame, a twist in its own, a wrench where it is measured */
+    for (int i = 0; i < 3; i++) {
+        char robot[FF_NAME_SIZE + 8];
+        snprintf(robot, sizeof robot, "%s/robot", scenario.satellite[i].name);
+        assert_string_equal(frame[logged.body[i].pose], "inertial");
+        assert_string_equal(frame[logged.body[i].twist], scenario.satellite[i].name);
+        assert_string_equal(frame[logged.body[i].wrench], robot);
+    }
     ff_topics_free(&live);
     ff_topics_free(&logged);
 }

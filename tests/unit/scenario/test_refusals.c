@@ -701,10 +701,136 @@ static void test_words_for_methods(void **state) {
     assert_true(ff_scenario_variant_set("tdpa", "threshold=3", 11, text, 17));
 }
 
+/* -------------------------------------------------------------------------- every mistake, not the first -- */
+
+typedef struct slot { /* in the text: what is right, what is wrong, what is said of it */
+    const char *right, *wrong, *said;
+} slot;
+
+static const slot slots[] = {
+    {"cycle: 0.004", "cycle: -1", "cycle is -1"},
+    {"seed: 1", "sead: 1", "unknown key 'sead'"},
+    {"mass: 280", "mass: -5", "mass is -5"},
+    {"inertia: [18, 20, 22]", "inertia: [0, 0, 0]", "inertia is not positive definite"},
+    {"position: [0, 0, 0]", "position: [0, 0]", "position"},
+    {"points: {tip: [0.3, 0, 0]}", "points: {com: [0.3, 0, 0]}", "the point 'com' always exists"},
+    {"kind: delay, delay: 0.04", "kind: delay, delay: x", "delay must be a number"},
+    {"mockup: {mass: 3, inertia: [1, 1, 1]}", "mockup: {mass: 3, inertia: [1, 1, 9]}", "triangle inequality"},
+    {"wired: [1, 2, 3]", "wired: [1, 2, 2]", "wired must name each axis once"},
+    {"mass: 90, ", "", "lacks the key 'mass'"},
+    {"inertia: [2, 2, 2]", "inertia: [1, 1, 5]", "principal moments 1, 1, 5"},
+    {"body: a, at: [0, 0, 1]", "body: a, at: [0, 0, -1]", "contact front is compressed by 1 m"},
+    {"stiffness: 2000", "stifness: 2000", "unknown key 'stifness'"},
+    {"normal: [0, 0, -1]", "normal: [0, 0, 0]", "normal"},
+    {"body: a, against: b", "body: a, against: a", "against names the body itself"},
+    {"position: [1, 1, 1], rotation: [1, 1, 1], stiffness: 9", "stiffness: 9", "contact 3 has no stop"},
+    {"rotation_stiffness: 7", "rotation_damping: 0", "contact 4 lacks the key 'rotation_stiffness'"},
+    {"from: 1, to: 2, force: [1, 0, 0]", "from: 2, to: 1, force: [1, 0, 0]", "to is 1, allowed: after from = 2"},
+    {"from: 3, to: 4, torque: [1, 0, 0]", "from: 3, to: 4", "load 2 is empty"},
+    {"kind: ft-mirrored, value: 3", "kind: ft-mirrored, value: 9", "value is 9"},
+    {"kind: ft-offset, from: 1, to: 2", "kind: ft-offset, from: 2, to: 1", "to is 1, allowed: after from = 2"},
+    {"method: tdpa", "method: tpda", "unknown method 'tpda'"},
+    {"integrator: splitting", "integrator: euler", "contact_wrench 'held' does not go with integrator 'euler'"},
+    {"source: real", "source: unreal", "unreal"},
+};
+enum { SLOTS = sizeof slots / sizeof *slots };
+
+static const char layout[] = "name: x\n"
+                             "time: {cycle: 0.004, duration: 8, seed: 1}\n"
+                             "method: tdpa\n"
+                             "integrator: splitting\n"
+                             "contact_wrench: held\n"
+                             "satellites:\n"
+                             "  a:\n"
+                             "    mass: 280\n"
+                             "    inertia: [18, 20, 22]\n"
+                             "    position: [0, 0, 0]\n"
+                             "    points: {tip: [0.3, 0, 0]}\n"
+                             "    robot: {kind: delay, delay: 0.04}\n"
+                             "    sensor: {kind: ati-rdt, wired: [1, 2, 3]}\n"
+                             "    mockup: {mass: 3, inertia: [1, 1, 1]}\n"
+                             "  b: {mass: 90, inertia: [2, 2, 2], position: [5, 0, 0]}\n"
+                             "contacts:\n"
+                             "  - {name: front, kind: wall, body: a, at: [0, 0, 1], normal: [0, 0, -1], "
+                             "stiffness: 2000, source: real}\n"
+                             "  - {name: both, kind: pair, body: a, against: b, at: [-1, 0, 0], normal: [-1, 0, 0], stiffness: 5}\n"
+                             "  - {name: ends, kind: stops, body: a, position: [1, 1, 1], rotation: [1, 1, 1], "
+                             "stiffness: 9, rotation_stiffness: 9}\n"
+                             "  - {name: turns, kind: stops, body: a, rotation: [1, 1, 1], rotation_stiffness: 7}\n"
+                             "loads:\n"
+                             "  - {body: a, from: 1, to: 2, force: [1, 0, 0]}\n"
+                             "  - {body: a, from: 3, to: 4, torque: [1, 0, 0]}\n"
+                             "facility:\n"
+                             "  faults:\n"
+                             "    - {kind: ft-mirrored, value: 3}\n"
+                             "    - {kind: ft-offset, from: 1, to: 2}\n";
+
+/* What needs a value that the other mistake takes away is not asked for beside it. */
+static bool hides(int mistake, int by) {
+    static const char *const pair[][2] = {
+        {"[0, 0, -1]", "position: [0, 0]"}, {"[0, 0, -1]", "normal: [0, 0, 0]"}};
+    for (size_t i = 0; i < sizeof pair / sizeof *pair; i++)
+        if (strstr(slots[mistake].wrong, pair[i][0]) && !strncmp(slots[mistake].wrong, "body", 4) &&
+            strstr(slots[by].wrong, pair[i][1]))
+            return true;
+    return false;
+}
+
+static void make_mistakes(const int *which, int count, char *text, size_t size) {
+    snprintf(text, size, "%s", layout);
+    for (int i = 0; i < count; i++) {
+        const slot *m = &slots[which[i]];
+        char rest[sizeof layout + 400];
+        char *at = strstr(text, m->right);
+        assert_non_null(at);
+        snprintf(rest, sizeof rest, "%s", at + strlen(m->right));
+        snprintf(at, size - (size_t)(at - text), "%s%s", m->wrong, rest);
+    }
+}
+
+static void check_mistakes(const int *which, int count) {
+    static char text[sizeof layout + 400];
+    const ff_scenario_options all = {.all = true};
+    make_mistakes(which, count, text, sizeof text);
+    const ff_status status = ff_scenario_parse("x", text, strlen(text), &all, &s, message, sizeof message,
+                                               warnings, sizeof warnings);
+    if (count == 0 && status != FF_OK)
+        fail_msg("the layout is wrong: %s", message);
+    assert_true(count == 0 || status < 0);
+    for (int i = 0; i < count; i++) {
+        bool hidden = false;
+        for (int k = 0; k < count; k++)
+            hidden = hidden || hides(which[i], which[k]);
+        if (!hidden && !strstr(message, slots[which[i]].said))
+            complain("'%s' is not reported beside '%s' and '%s': %s", slots[which[i]].wrong,
+                     slots[which[(i + 1) % count]].wrong, slots[which[(i + 2) % count]].wrong, message);
+    }
+}
+
+static void test_every_mistake_is_reported(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 0);
+    complaints = 0;
+    check_mistakes(NULL, 0);
+    for (int a = 0; a < SLOTS; a++)
+        for (int b = a; b < SLOTS; b++)
+            check_mistakes((int[]){a, b}, a == b ? 1 : 2);
+    for (int n = 0; n < test_count(300, 20000); n++) {
+        int which[3];
+        for (int i = 0; i < 3; i++)
+            which[i] = (int)(ff_rng_uniform(&rng) * SLOTS) % SLOTS;
+        if (which[0] != which[1] && which[1] != which[2] && which[0] != which[2])
+            check_mistakes(which, 3);
+    }
+    assert_int_equal(complaints, 0);
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_key_refuses_what_it_cannot_be),
         cmocka_unit_test(test_what_does_not_go_together),
+        cmocka_unit_test(test_every_mistake_is_reported),
         cmocka_unit_test(test_what_does_go_together),
         cmocka_unit_test(test_text_that_is_not_text),
         cmocka_unit_test(test_settings_of_a_method_library),
