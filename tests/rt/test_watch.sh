@@ -57,7 +57,7 @@ if [ -n "${FF_TEST_LONG:-}" ] && command -v valgrind > /dev/null; then
   done
   python3 -c "
 a, b = (int(open(f'count{n}.txt').read()) for n in (0, 10))
-print(f'instructions of the real-time thread: {a} without readers, {b} with ten and a stopped one: {b / a:.4f}')
+print(f'instructions of the real-time thread: {a} without readers, {b} with ten, one of them stopped: {b / a:.4f}')
 assert abs(b / a - 1) < 0.02" || fail "instructions differ"
 fi
 [ $failures -eq 0 ]
