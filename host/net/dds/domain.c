@@ -32,7 +32,8 @@ dds_qos_t *ff_domain_quality(ff_link_quality kind, int depth) {
 
 /* On loopback no multicast: who looks for us there asks each participant. What a reader has not confirmed yet
  * is bounded by a topic's depth alone, not by Cyclone's adaptive bound: we never wait for room. What the
- * environment says of Cyclone (CYCLONEDDS_URI: DDS Security, interfaces, buffers) comes after ours and wins. */
+ * environment says of Cyclone (CYCLONEDDS_URI: DDS Security, interfaces, buffers) comes after ours and wins.
+ */
 static dds_entity_t open_domain(unsigned domain, const char *address) {
     const char *more = getenv("CYCLONEDDS_URI");
     const bool loopback = ntohl(inet_addr(address)) >> 24 == 127;
