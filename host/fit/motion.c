@@ -29,8 +29,7 @@ ff_setpoint ff_motion_given(ff_motion_state *state, const ff_setpoint *now, doub
     const int known = state->known;
     const ff_twist before = state->twist;
     ff_motion_step(state, now->T, cycle, acceleration);
-    *acceleration =
-        known ? ff_twist_scale(1.0 / cycle, ff_twist_sub(now->twist, before)) : ff_twist_zero();
+    *acceleration = known ? ff_twist_scale(1.0 / cycle, ff_twist_sub(now->twist, before)) : ff_twist_zero();
     state->twist = now->twist;
     return *now;
 }

@@ -180,8 +180,8 @@ static void place_joints(ff_network *s, int i) {
     if (b->output.moved && q.w * to.w + q.x * to.x + q.y * to.y + q.z * to.z < 0.0)
         T.q = (ff_quat){-q.w, -q.x, -q.y, -q.z};
     b->report.pose = ff_plan_to_base(plan, T);
-    b->twist = b->report.rated ? ff_arm_twist(&plan->arm, &b->report.joints, b->report.rates)
-                               : ff_twist_zero();
+    b->twist =
+        b->report.rated ? ff_arm_twist(&plan->arm, &b->report.joints, b->report.rates) : ff_twist_zero();
 }
 
 /* One telegram of this body, if one waits. */

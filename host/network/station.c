@@ -97,18 +97,19 @@ static ff_status open_body(ff_network *s, int i, char *message, size_t size) {
     b->T_ba = ff_pose_identity();
     status = read_page(s, i, message, size);
     if (status == FF_OK && address->sensor->frame)
-        status = ff_stream_open(&b->sensor_stream, address->sensor, b->sensor, &address->sensor_at, NULL,
-                                ff__network_patience(s), s->options.stop, &b->sensor_fd, &s->heard, message, size);
+        status =
+            ff_stream_open(&b->sensor_stream, address->sensor, b->sensor, &address->sensor_at, NULL,
+                           ff__network_patience(s), s->options.stop, &b->sensor_fd, &s->heard, message, size);
     if (status == FF_OK && address->sensor->topics) {
         status = ff_stream_join(&b->sensor_link, address->sensor, b->sensor, &sensing, &address->sensor_at,
-                                ff__network_patience(s), s->options.loop_cpu, s->options.stop, &s->heard, message,
-                                size);
+                                ff__network_patience(s), s->options.loop_cpu, s->options.stop, &s->heard,
+                                message, size);
         b->sensor_fd = b->sensor_link.fd;
     }
     if (status == FF_OK && address->robot->topics) {
         status = ff_stream_join(&b->link, address->robot, b->robot, &settings, &address->robot_at,
-                                ff__network_patience(s), s->options.loop_cpu, s->options.stop, &s->heard, message,
-                                size);
+                                ff__network_patience(s), s->options.loop_cpu, s->options.stop, &s->heard,
+                                message, size);
         b->robot_fd = b->link.fd;
     }
     if (status == FF_OK && address->robot->frame) {

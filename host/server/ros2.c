@@ -124,8 +124,7 @@ void ff__server_ros2_serve(ff_server *f, int i) {
             break;
         double q[6];
         char label[FF_ROS2_LABEL];
-        if (size < 0 ||
-            ff_ros2_command_decode(bytes, (size_t)size, q, r->rates, &r->rated, label) != FF_OK) {
+        if (size < 0 || ff_ros2_command_decode(bytes, (size_t)size, q, r->rates, &r->rated, label) != FF_OK) {
             d->state.info.malformed++; /* as a controller does: it says so, and holds */
             continue;
         }

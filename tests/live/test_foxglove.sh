@@ -62,4 +62,8 @@ case $? in
   77) without "Foxglove's own client: $(tail -1 npm.txt)" ;;
   *) fail "npm: $(tail -3 npm.txt)" ;;
 esac
+if [ -n "${FF_TEST_LONG:-}" ]; then # at most 5 % of a processor, which is counted in its own time
+  timeout 100 python3 "$FF_SOURCE_DIR/tests/live/foxglove_cost.py" "$FREEFLOAT" "$S" 15 > cost.txt 2>&1 || fail "what a client costs: $(tail -n 2 cost.txt)"
+  cat cost.txt
+fi
 ended

@@ -53,11 +53,11 @@ if [ -n "${FF_TEST_LONG:-}" ] && command -v valgrind > /dev/null; then
     watched "count$n" $n env LD_BIND_NOW=1 valgrind --tool=callgrind --separate-threads=yes --collect-atstart=no '--toggle-collect=ff_loop_step' \
       '--toggle-collect=ff__operator_show' '--toggle-collect=write_targets' --callgrind-out-file="calls$n"
     # the real-time thread is the one that counts most
-    for f in calls$n-*; do sed -n 's/^\(totals\|summary\): //p' "$f" | tail -n 1; done | sort -n | tail -n 1 > "count$n.txt"
+    for f in "calls$n-"*; do sed -n 's/^\(totals\|summary\): //p' "$f" | tail -n 1; done | sort -n | tail -n 1 > "count$n.txt"
   done
   python3 -c "
 a, b = (int(open(f'count{n}.txt').read()) for n in (0, 10))
-print(f'instructions of the real-time thread: {a} without readers, {b} with ten and a stopped one: {b / a:.4f}')
+print(f'instructions of the real-time thread: {a} without readers, {b} with ten, one of them stopped: {b / a:.4f}')
 assert abs(b / a - 1) < 0.02" || fail "instructions differ"
 fi
 [ $failures -eq 0 ]

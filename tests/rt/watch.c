@@ -1,6 +1,6 @@
-/* Preloaded into rt: what its real-time thread calls between its two looks at its page faults (getrusage of the
- * thread), which stand around the loop: memory, locks, DDS. One line on the standard error at the end. With
- * FF_WATCH_TRY it does one of each itself, which must be found. */
+/* Preloaded into rt: what its real-time thread calls between its two looks at its page faults (getrusage of
+ * the thread), which stand around the loop: memory, locks, DDS. One line on the standard error at the end.
+ * With FF_WATCH_TRY it does one of each itself, which must be found. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>

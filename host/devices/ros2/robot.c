@@ -233,8 +233,8 @@ static ff_status answer(void *self, double now, const ff_robot_order *order, voi
     }
     if (r->moved || r->settings.facility) {
         const char *label = !r->settings.facility ? NULL : order->stop ? FF_ROS2_END : order->text;
-        const ff_status made = ff_ros2_command_encode(r->sent, r->settings.facility ? r->rates : NULL, label,
-                                                      bytes, size, used);
+        const ff_status made =
+            ff_ros2_command_encode(r->sent, r->settings.facility ? r->rates : NULL, label, bytes, size, used);
         if (made != FF_OK)
             return made;
     }

@@ -32,10 +32,10 @@ typedef struct ff_ros2_message {
 
 typedef struct ff_ros2_states {
     ff_ros2_message message;
-    unsigned found; /* bit per joint that is in it */
-    int twice;      /* a joint that is in it again; -1: none */
-    double q[6];    /* [rad] of those found */
-    bool rated;     /* each has a velocity, which is a number */
+    unsigned found;  /* bit per joint that is in it */
+    int twice;       /* a joint that is in it again; -1: none */
+    double q[6];     /* [rad] of those found */
+    bool rated;      /* each has a velocity, which is a number */
     double rates[6]; /* [rad/s] */
 } ff_ros2_states;
 
