@@ -82,6 +82,7 @@ class Page {
   private watcher = new IntersectionObserver((entries) => {
     for (const e of entries) if (e.isIntersecting) this.visible.add(e.target);
     else this.visible.delete(e.target);
+    this.fresh = true; // what was not drawn while nobody saw it; a run that is over brings no row any more
   }, {rootMargin: "200px"});
   private shown = new Set<string>();
   private slow = 0;
@@ -435,7 +436,7 @@ class Page {
     this.events.push(event);
     if (this.events.length > EVENTS) this.events.shift();
     const sign = {info: "", warning: "!", alarm: "✕"}[event.level];
-    this.log.prepend(h("li", {class: event.level}, h("span", {class: "when"}, event.t === null ? (this.hello?.mode === "rt" ? BEFORE : "") : `${event.t.toFixed(3)}\u00a0s`), h("span", {class: "level"}, sign ? h("span", {"aria-hidden": "true"}, sign) : null, event.level === "info" ? null : h("span", {class: "hidden"}, event.level)), h("span", {class: "text"}, sentence(event.text))));
+    this.log.prepend(h("li", {class: event.level}, h("span", {class: "when"}, event.t === null ? (this.hello?.mode === "rt" ? BEFORE : "") : `${event.t.toFixed(3)}\u00a0s`), h("span", {class: "level"}, sign ? h("span", {"aria-hidden": "true"}, sign) : null, event.level === "info" ? null : h("span", {class: "hidden"}, event.level)), h("span", {class: "text"}, this.satellites.some((s) => event.text.startsWith(`${s}: `)) ? event.text : sentence(event.text))));
     while (this.log.children.length > EVENTS) this.log.lastChild!.remove();
   }
 
