@@ -2,8 +2,12 @@
 """What Python costs beside the command (docs/python.md has the figures): processor time, in turns, medians.
 
     PYTHONPATH=build/python /usr/bin/python3 bench/python.py build/freefloat [ROUNDS]
+
+With 0 rounds instructions are counted (valgrind), which a busy machine does not change: a run with files in Python against the
+command, and the import against numpy's.
 """
 import os
+import re
 import resource
 import statistics
 import subprocess
@@ -38,7 +42,36 @@ def imports() -> float:
     return float(subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout)
 
 
+def instructions(arguments: list) -> int:
+    """Of a process, in all its threads."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(["valgrind", "--tool=cachegrind", "--cache-sim=no", f"--cachegrind-out-file={folder}/out",
+                               *arguments], check=True, capture_output=True, text=True)
+    return int(re.search(r"I +refs: +([0-9,]+)", done.stderr).group(1).replace(",", ""))
+
+
+def counted(command: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        base = instructions([command, "run", SCENARIO, "--quiet", "--out", f"{folder}/a"])
+
+        def python(code: str) -> int:
+            return instructions([sys.executable, "-W", "ignore", "-c", code])
+        runs = "import freefloat as ff\nfor i in range({0}): ff.run({1!r}{2})"
+        made = {name: (python(runs.format(3, SCENARIO, f", out={folder + '/b'!r} + str(i)" if name else ""))
+                       - python(runs.format(1, SCENARIO, f", out={folder + '/c'!r} + str(i)" if name else ""))) / 2
+                for name in ("with files", "")}
+    print(f"freefloat run           {base / 1e6:8.1f} million instructions")
+    for name, count in made.items():
+        print(f"ff.run {name:16} {count / 1e6:8.1f} million, {100 * (count / base - 1):+.1f} %")
+    numpy = python("import numpy, json, tempfile")
+    start = python("pass")
+    whole = python("import numpy, json, tempfile, freefloat")
+    print(f"import freefloat        {(whole - numpy) / 1e6:8.1f} million, numpy's {(numpy - start) / 1e6:.1f}")
+
+
 def main(command: str, rounds: int = 15) -> None:
+    if rounds == 0:
+        return counted(command)
     import freefloat as ff
     times = {name: [] for name in ("command", "run with files", "run", "import")}
     with tempfile.TemporaryDirectory() as folder:

@@ -17,6 +17,7 @@ import tempfile
 import zipfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SHIPPED = ("scenarios", "campaigns")  # found by their names, where the library looks: ../share/freefloat beside its folder
 MODULES = ("xml.so", "zstd.so")  # of those that a run may load; the live page and MPI are the command's
 
 
@@ -96,6 +97,12 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
             source = os.path.join(native, "modules", module)
             if os.path.exists(source):
                 add_file(f"freefloat/_native/modules/{module}", _strip(source, scratch))
+        for folder in SHIPPED:
+            for where, inner, files in os.walk(os.path.join(ROOT, folder)):
+                inner.sort()
+                for file in sorted(files):
+                    source = os.path.join(where, file)
+                    add_file(f"freefloat/share/freefloat/{os.path.relpath(source, ROOT)}", source)
         add(f"{info}/METADATA", _metadata().encode())
         add(f"{info}/WHEEL", f"Wheel-Version: 1.0\nGenerator: freefloat\nRoot-Is-Purelib: false\nTag: {_tag()}\n".encode())
         wheel.writestr(f"{info}/RECORD", "\n".join(record + [f"{info}/RECORD,,", ""]))

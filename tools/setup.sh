@@ -14,7 +14,7 @@ bench="libmujoco-dev valgrind rt-tests python3 libopenmpi-dev openmpi-bin"
 wasm="clang lld llvm wasi-libc libclang-rt-14-dev-wasm32 dpkg-dev"
 python="python3 python3-cffi python3-numpy"
 debian="build-essential dpkg-dev debhelper dh-python help2man bash-completion libopenmpi-dev cyclonedds-dev"
-check="$pages $python $wasm $debian lintian zsh python3-matplotlib python3-pandas mypy python3-pip python3-venv python3-jsonschema python3-yaml libcmocka-dev git g++ clang clang-format clang-tidy libclang-rt-14-dev binutils bsdutils util-linux iproute2 procps shellcheck chromium gcovr libfastrtps-dev libfastcdr-dev"
+check="ccache $pages $python $wasm $debian lintian zsh python3-matplotlib python3-pandas mypy python3-pip python3-venv python3-jsonschema python3-yaml libcmocka-dev git g++ clang clang-format clang-tidy libclang-rt-14-dev binutils bsdutils util-linux iproute2 procps shellcheck chromium gcovr libfastrtps-dev libfastcdr-dev"
 
 # Debian's npm alone brings some 600 packages. Where a Node is there, make run does without them: with no npm beside it the report is the plain one.
 command -v node > /dev/null || build="$build $pages"

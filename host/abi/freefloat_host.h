@@ -163,6 +163,9 @@ int ffh_begin(ffh_sim *sim, ffh_error *error);
 int64_t ffh_step(ffh_sim *sim, int64_t cycles);
 /* One cycle: 1, or 0: the run has ended; -1: it is in use. */
 int ffh_cycle(ffh_sim *sim);
+/* What ended it before its last cycle, as ffh_end will say; nothing is ended by asking, and a saved state can
+ * still be restored. FFH_OK: nothing did. */
+int ffh_failure(ffh_sim *sim, ffh_error *error);
 int ffh_end(ffh_sim *sim, ffh_error *error);
 
 /* A column of log.csv. value: rows of it, where it is recorded, filled up to what ffh_rows said last; now: of
@@ -199,7 +202,7 @@ void ffh_describe(const ffh_sim *sim, ffh_info *info);
 /* Bytes that ffh_save needs now. 0: *error. */
 size_t ffh_state_size(ffh_sim *sim, ffh_error *error);
 /* All that the run consists of, rows included. It may be restored as often as wanted, also by another handle
- * of the same scenario and options, of this build. FFH_STATE: it is not that, or something in the run cannot
+ * of the same scenario and options, of this build; and after a run's last cycle or failure, until ffh_end. FFH_STATE: it is not that, or something in the run cannot
  * be copied; the run is as it was. */
 int ffh_save(ffh_sim *sim, void *state, size_t bytes, ffh_error *error);
 int ffh_restore(ffh_sim *sim, const void *state, size_t bytes, ffh_error *error);

@@ -289,6 +289,18 @@ int ffh_begin(ffh_sim *sim, ffh_error *error) {
     return alone(sim, begin, error);
 }
 
+static int failure(ffh_sim *sim, ffh_error *error) {
+    if (!ff__abi_running(sim, error))
+        return FFH_ARGUMENT;
+    ff_notes notes = {.error = ""};
+    const ff_outcome outcome = ff_session_failure(sim->session, &notes);
+    return ff__abi_notes(error, kind_of(sim, outcome), outcome, &notes);
+}
+
+int ffh_failure(ffh_sim *sim, ffh_error *error) {
+    return alone(sim, failure, error);
+}
+
 int ffh_end(ffh_sim *sim, ffh_error *error) {
     return alone(sim, end, error);
 }

@@ -14,7 +14,7 @@ void ff_campaign_free(ff_campaign *campaign) {
         campaign->vary[i].item = NULL;
     }
     ff_run_inputs_free(&campaign->inputs);
-    free(campaign->text);
+    ff_held_free(&campaign->held);
     campaign->text = NULL;
 }
 
@@ -75,8 +75,11 @@ ff_status ff_campaign_template(const ff_campaign *campaign, int method, ff_scena
         slots[count++] = (ff_scenario_slot){"time.seed", "time.seed", NULL, 0};
     for (int i = 0; i < m->sets; i++)
         sets[i] = m->set[i];
-    const ff_scenario_options options = {
-        .set = sets, .sets = m->sets, .method = m->method, .catalog = campaign->catalog};
+    const ff_scenario_options options = {.set = sets,
+                                         .sets = m->sets,
+                                         .method = m->method,
+                                         .catalog = campaign->catalog,
+                                         .held = (ff_held *)&campaign->held};
     return ff_scenario_template_create(campaign->base, campaign->text, campaign->length, &options, slots,
                                        count, out, message, size);
 }

@@ -94,6 +94,7 @@ typedef struct ff_campaign {
     ff_campaign_map map[FF_CAMPAIGN_MAPS];
     double limit;         /* [s] wall-clock time of one run */
     bool settles;         /* until: settled; a run ends when its metrics are final */
+    ff_held held;         /* the bytes of all files that it reads: whole once it is loaded */
     ff_run_inputs inputs; /* the file, the base and all that they name */
     uint64_t hash[2];     /* of their content and the program: results of another campaign are refused */
     ff_scenario scenario; /* the base with the first method, for names and requirements */
@@ -114,8 +115,6 @@ ff_status ff_campaign_load(const char *path, const ff_catalog *catalog, ff_campa
 void ff_campaign_free(ff_campaign *campaign);
 /* campaign/inputs.c: `inputs` and `hash` of a campaign that was read from this text. False: no memory. */
 bool ff__campaign_identify(ff_campaign *campaign, const char *text, size_t length);
-/* The line for an input that is another file now. */
-void ff_campaign_changed(const char *path, char *message, size_t size);
 
 void ff_campaign_sample(const ff_campaign *campaign, uint64_t index, ff_campaign_case *sample);
 /* The text of one varied value of a sample. */

@@ -5,6 +5,7 @@
 
 #include "campaign/campaign.h"
 #include "scenario/tree.h"
+#include "text/image.h"
 #include "text/version.h"
 
 static void digest(uint64_t hash[2], const char *bytes, size_t length) {
@@ -25,8 +26,11 @@ static void list_text(ff_campaign *c, const char *text) {
     for (int from = 0; from < 2; from++) {
         const int folder = from && slash ? (int)(slash - c->base) + 1 : 0;
         snprintf(path, sizeof path, "%.*s%s", folder, c->base, text);
-        if (stat(path, &info) == 0 && S_ISREG(info.st_mode))
-            ff_run_inputs_add(&c->inputs, "varied", path, NULL);
+        const ff_held_file *file = NULL;
+        if (stat(path, &info) == 0 && S_ISREG(info.st_mode)) {
+            c->inputs.failed |= ff_image_read(&c->held, path, &file, NULL, 0) == FF_ERR_MEMORY;
+            ff_run_inputs_add(&c->inputs, "varied", path, file ? file->sha256 : NULL);
+        }
     }
 }
 
@@ -67,14 +71,6 @@ static void list_inputs(ff_campaign *c, const char *text, size_t length) {
     for (int i = 0; i < c->varies; i++)
         for (uint64_t k = 0; c->vary[i].item && k < c->vary[i].count; k++)
             list_value(c, c->vary[i].item[k]);
-}
-
-void ff_campaign_changed(const char *path, char *message, size_t size) {
-    snprintf(
-        message, size,
-        "%.300s was changed while the campaign ran; the runs of the file as it was are kept: put it back and "
-        "start the same command again to continue, or begin anew with --force",
-        path);
 }
 
 bool ff__campaign_identify(ff_campaign *campaign, const char *text, size_t length) {

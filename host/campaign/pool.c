@@ -44,8 +44,6 @@ typedef struct pool {
     uint64_t cursor; /* next sample to hand out */
     pthread_mutex_t writing;
     int error; /* errno of the journal */
-    ff_run_watch watch;
-    const char *changed; /* an input that is another file now: no run is kept any more */
     uint64_t done;
     /* other ranks */
     item queue[2 * MOST_ITEMS];
@@ -110,15 +108,9 @@ static bool take_item(pool *p, item *work) {
 
 /* -------------------------------------------------------------------------------------------- results -- */
 
-/* Each run reads models, meshes and on-board software anew: one that ended after a change may be of either.
- */
 static void write_records(pool *p, const unsigned char *bytes, size_t count, uint64_t runs) {
     pthread_mutex_lock(&p->writing);
-    if (!p->changed && count)
-        p->changed = ff_run_watch_changed(&p->watch);
-    if (p->changed)
-        atomic_store(&p->stop, true);
-    else if (!p->error && count && ff_journal_append(p->journal, bytes, count) != FF_OK) {
+    if (!p->error && count && ff_journal_append(p->journal, bytes, count) != FF_OK) {
         p->error = errno ? errno : EIO;
         atomic_store(&p->stop, true);
     } else if (!p->error) {
@@ -361,7 +353,7 @@ ff_status ff_pool_run(const ff_campaign *campaign, ff_journal *journal, const ff
     pthread_t *thread = calloc((size_t)threads, sizeof *thread);
     if (p)
         p->references = ff_references_create(REFERENCES);
-    if (!p || !thread || !p->references || ff_run_watch_begin(&campaign->inputs, &p->watch) != FF_OK) {
+    if (!p || !thread || !p->references) {
         snprintf(result->message, sizeof result->message, "no memory for the campaign");
         if (p)
             ff_references_free(p->references);
@@ -406,15 +398,11 @@ ff_status ff_pool_run(const ff_campaign *campaign, ff_journal *journal, const ff
         snprintf(result->message, sizeof result->message, "%.400s: cannot be written (%s)", journal->path,
                  strerror(p->error));
         status = FF_ERR_IO;
-    } else if (p->changed) {
-        ff_campaign_changed(p->changed, result->message, sizeof result->message);
-        status = FF_ERR_DEVICE;
     } else if (p->message[0]) {
         snprintf(result->message, sizeof result->message, "%s", p->message);
         status = FF_ERR_MEMORY;
     }
     ff_references_free(p->references);
-    ff_run_watch_end(&p->watch);
     pthread_mutex_destroy(&p->lock);
     pthread_mutex_destroy(&p->writing);
     pthread_cond_destroy(&p->more);

@@ -498,10 +498,12 @@ static bool read_base(reader *r, const ff_node *node, char *warnings, size_t war
             break;
         memmove(begin, up + 4, strlen(up + 4) + 1);
     }
-    if (ff_file_read(c->base, FF_TREE_BYTES, &c->text, &c->length, why, sizeof why) != FF_OK)
+    const ff_held_file *file;
+    if (ff_held_read(&c->held, c->base, FF_TREE_BYTES, &file, &c->length, why, sizeof why) != FF_OK)
         return fail(r, node->place, "the base scenario %s cannot be used: %s", ff_show(c->base).text, why);
     /* the base by itself, so that its own mistakes carry its own lines */
-    const ff_scenario_options options = {.catalog = c->catalog};
+    c->text = file->text;
+    const ff_scenario_options options = {.catalog = c->catalog, .held = &c->held};
     if (ff_scenario_parse(c->base, c->text, c->length, &options, &c->scenario, r->in.message, r->in.size,
                           warnings, warnings_size) != FF_OK)
         return false;
@@ -524,7 +526,8 @@ static bool probe(reader *r, const ff_node *root) {
         ff_vary *vary = &c->vary[i];
         const ff_scenario_slot slot = {vary->path, vary->place, (const char *const *)vary->item,
                                        vary->item ? (int)vary->count : 0};
-        const ff_scenario_options options = {.method = c->method[0].variant.method, .catalog = c->catalog};
+        const ff_scenario_options options = {
+            .method = c->method[0].variant.method, .catalog = c->catalog, .held = &c->held};
         ff_scenario_template *t = NULL;
         good = ff_scenario_template_create(c->base, c->text, c->length, &options, &slot, 1, &t, r->in.message,
                                            r->in.size) == FF_OK;
@@ -633,10 +636,9 @@ ff_status ff_campaign_load(const char *path, const ff_catalog *catalog, ff_campa
         warnings[0] = 0;
     reader r = {.in = {.label = path, .message = message, .size = size}, .campaign = campaign};
     const ff_place start = {1, 1, NULL, NULL};
-    ff_held held = {0};
     const ff_held_file *file;
     snprintf(campaign->path, sizeof campaign->path, "%s", path);
-    ff_status status = ff_reader_file(&r.in, &held, path, &file);
+    ff_status status = ff_reader_file(&r.in, &campaign->held, path, &file);
     if (status != FF_OK)
         return status;
     ff_tree tree = {0};
@@ -654,6 +656,6 @@ ff_status ff_campaign_load(const char *path, const ff_catalog *catalog, ff_campa
         status = FF_ERR_MEMORY;
     }
     ff_tree_free(&tree);
-    ff_held_free(&held);
+    campaign->held.whole = true;
     return status;
 }

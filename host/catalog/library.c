@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "catalog/calls.h"
@@ -15,8 +14,7 @@
 #include "catalog/probe.h"
 #include "catalog/watch.h"
 #include "scenario/methods.h"
-#include "text/file.h"
-#include "text/sha256.h"
+#include "text/image.h"
 
 typedef struct library {
     ff_method outer; /* what the loop is given */
@@ -63,40 +61,33 @@ static bool find_file(const char *path, char whole[4096], char *why, size_t size
     return false;
 }
 
-/* A regular file and its SHA-256. False: `why`. */
-static bool take_file(const char *whole, char hash[65], char *why, size_t size) {
-    struct stat s;
-    char *bytes = NULL;
-    size_t length = 0;
-    if (stat(whole, &s) != 0)
-        snprintf(why, size, "cannot be read: %s", strerror(errno));
-    else if (!S_ISREG(s.st_mode))
-        snprintf(why, size, "not a file but a %s",
-                 S_ISDIR(s.st_mode)    ? "folder"
-                 : S_ISFIFO(s.st_mode) ? "pipe"
-                                       : "device");
-    else if (strlen(whole) >= sizeof((ff_method_library *)0)->path)
+/* The bytes of a regular file, in `held`, which is free where there are none: `why`. */
+static const ff_held_file *take_file(const char *whole, ff_held *held, char *why, size_t size) {
+    const ff_held_file *file = NULL;
+    char cause[200] = "";
+    *held = (ff_held){0};
+    if (strlen(whole) >= sizeof((ff_method_library *)0)->path)
         snprintf(why, size, "its path is longer than %zu bytes", sizeof((ff_method_library *)0)->path - 1);
-    else if (ff_file_read(whole, (size_t)1 << 30, &bytes, &length, NULL, 0) != FF_OK)
-        snprintf(why, size, "cannot be read, or is larger than 1 GB");
     else {
-        ff_sha256(bytes, length, hash);
-        free(bytes);
-        return true;
+        const ff_status status = ff_image_read(held, whole, &file, cause, sizeof cause);
+        if (status != FF_OK)
+            snprintf(why, size, "%s%s", status == FF_ERR_ARGUMENT ? "" : "cannot be read: ", cause);
     }
-    return false;
+    if (!file)
+        ff_held_free(held);
+    return file;
 }
 
 /* What a trial is asked, and what it says: in memory that both processes see. */
 typedef struct trial {
-    const char *path;
+    const ff_held_file *file;
     char name[32];
 } trial;
 
 static void attempt(void *self) {
     trial *t = self;
     char why[400];
-    const ff_method *method = ff_probe_load(count, t->path, why, sizeof why);
+    const ff_method *method = ff_probe_load(count, t->file, why, sizeof why);
     ff_method outer;
     if (!method)
         ff_watch_fault(count, why);
@@ -106,12 +97,12 @@ static void attempt(void *self) {
         ff_watch_fault(count, why);
 }
 
-static bool try_file(const char *path, char name[32], char *why, size_t size) {
+static bool try_file(const ff_held_file *file, char name[32], char *why, size_t size) {
     trial *t = mmap(NULL, sizeof *t, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     snprintf(why, size, "cannot be tried in a process of its own");
     if (t == MAP_FAILED)
         return false;
-    t->path = path;
+    t->file = file;
     const bool good = ff_watch_try(PATIENCE, attempt, t, why, size);
     memcpy(name, t->name, sizeof t->name);
     munmap(t, sizeof *t);
@@ -120,12 +111,12 @@ static bool try_file(const char *path, char name[32], char *why, size_t size) {
 
 /* Whether a file may join the `have` others of its list: it is tried, and its method has a name of its own.
  */
-static bool admit(const char *whole, int have, char name[32], char *why, size_t size) {
+static bool admit(const ff_held_file *file, int have, char name[32], char *why, size_t size) {
     if (have == FF_LIBRARIES) {
         snprintf(why, size, "more than %d method libraries, allowed: fewer", FF_LIBRARIES);
         return false;
     }
-    if (!try_file(whole, name, why, size))
+    if (!try_file(file, name, why, size))
         return false;
     const char *by = taken_by(name);
     if (by)
@@ -134,9 +125,9 @@ static bool admit(const char *whole, int have, char name[32], char *why, size_t 
 }
 
 /* What others see of the library, once `outer` is complete. */
-static void show(library *l, const char *whole, const char *hash) {
-    memcpy(l->shown.path, whole, strlen(whole) + 1); /* take_file: it fits */
-    memcpy(l->shown.hash, hash, sizeof l->shown.hash);
+static void show(library *l, const ff_held_file *file) {
+    memcpy(l->shown.path, file->path, strlen(file->path) + 1); /* take_file: it fits */
+    memcpy(l->shown.hash, file->sha256, sizeof l->shown.hash);
     l->shown.method = &l->outer;
     ff_method_section_create(&l->outer, &l->section);
     l->shown.section = &l->section;
@@ -154,23 +145,17 @@ static void give(void *memory, size_t bytes) {
     ff_watch_inspect();
 }
 
-/* The library whose file is tried and hashed, as number `count`. */
-static const ff_method_library *load(const char *whole, const char *name, const char *hash, char *why,
-                                     size_t size) {
-    char again[65];
+/* The library whose file is tried, as number `count`. */
+static const ff_method_library *load(const ff_held_file *file, const char *name, char *why, size_t size) {
     library *l = &loaded[count];
     if (!ff_watch_start(PATIENCE)) {
         snprintf(why, size, "cannot run in a process of its own");
         return NULL;
     }
-    ff_watch_name(count, name, whole);
-    const ff_method *method = ff_probe_load(count, whole, why, size);
+    ff_watch_name(count, name, file->path);
+    const ff_method *method = ff_probe_load(count, file, why, size);
     if (!method)
         return NULL;
-    if (!take_file(whole, again, why, size) || strcmp(again, hash) != 0) {
-        snprintf(why, size, "the file changed while it was loaded: run it again when it is complete");
-        return NULL;
-    }
     if (strcmp(method->name, name) != 0) {
         snprintf(why, size, "its method is named '%s' now, and was '%s' when it was tried", method->name,
                  name);
@@ -181,7 +166,7 @@ static const ff_method_library *load(const char *whole, const char *name, const 
     snprintf(l->version, sizeof l->version, "%s", method->version);
     l->outer.name = l->name;
     l->outer.version = l->version;
-    show(l, whole, hash);
+    show(l, file);
     l->shown.take = ff_chamber_take;
     l->shown.give = give;
     count++;
@@ -189,22 +174,28 @@ static const ff_method_library *load(const char *whole, const char *name, const 
 }
 
 const ff_method_library *ff_library_open(const char *path, char *message, size_t size) {
-    char whole[4096], hash[65], name[32] = "";
+    char whole[4096], name[32] = "";
+    ff_held held;
     if (!find_file(path, whole, message, size))
         return NULL;
     for (int i = 0; i < count; i++)
         if (strcmp(loaded[i].shown.path, whole) == 0)
             return &loaded[i].shown;
-    if (!take_file(whole, hash, message, size) || !admit(whole, count, name, message, size))
+    const ff_held_file *file = take_file(whole, &held, message, size);
+    if (!file)
         return NULL;
     const size_t bytes = FF_LIBRARIES * sizeof *loaded;
-    if (!loaded && !(loaded = ff_chamber_take(bytes))) {
-        snprintf(message, size, "no memory");
-        return NULL;
+    const ff_method_library *found = NULL;
+    if (admit(file, count, name, message, size)) {
+        if (!loaded && !(loaded = ff_chamber_take(bytes)))
+            snprintf(message, size, "no memory");
+        else {
+            mprotect(loaded, bytes, PROT_READ | PROT_WRITE);
+            found = load(file, name, message, size);
+            mprotect(loaded, bytes, PROT_READ);
+        }
     }
-    mprotect(loaded, bytes, PROT_READ | PROT_WRITE);
-    const ff_method_library *found = load(whole, name, hash, message, size);
-    mprotect(loaded, bytes, PROT_READ);
+    ff_held_free(&held);
     return found;
 }
 
@@ -222,30 +213,40 @@ static void give_memory(void *memory, size_t bytes) {
     free(memory);
 }
 
-static const ff_method_library *trust(const char *path, char *message, size_t size) {
-    char whole[4096], hash[65], name[32] = "";
-    if (!find_file(path, whole, message, size) || !take_file(whole, hash, message, size))
-        return NULL;
+static const ff_method_library *trust_file(const ff_held_file *file, char *message, size_t size) {
+    char name[32] = "";
     for (int i = 0; i < trusts; i++)
-        if (strcmp(trusted[i].shown.path, whole) == 0) {
-            if (strcmp(trusted[i].shown.hash, hash) == 0)
+        if (strcmp(trusted[i].shown.path, file->path) == 0) {
+            if (strcmp(trusted[i].shown.hash, file->sha256) == 0)
                 return &trusted[i].shown;
             snprintf(message, size, "was loaded before and is another file now: start the process again");
             return NULL;
         }
-    if (!admit(whole, trusts, name, message, size))
+    if (!admit(file, trusts, name, message, size))
         return NULL;
-    const ff_method *method = ff_probe_table(whole, message, size);
+    const ff_method *method = ff_probe_table(file, message, size);
     if (!method)
         return NULL;
     library *l = &trusted[trusts];
     l->outer = *method;
-    show(l, whole, hash);
+    show(l, file);
     l->shown.take = take_memory;
     l->shown.give = give_memory;
     l->shown.copies = true;
     trusts++;
     return &l->shown;
+}
+
+static const ff_method_library *trust(const char *path, char *message, size_t size) {
+    char whole[4096];
+    ff_held held;
+    const ff_held_file *file =
+        find_file(path, whole, message, size) ? take_file(whole, &held, message, size) : NULL;
+    if (!file)
+        return NULL;
+    const ff_method_library *found = trust_file(file, message, size);
+    ff_held_free(&held);
+    return found;
 }
 
 const ff_method_library *ff_library_open_trusted(const char *path, char *message, size_t size) {

@@ -9,22 +9,15 @@
 #include "catalog/calls.h"
 #include "catalog/chamber.h"
 #include "catalog/watch.h"
+#include "text/image.h"
 
-/* What the loader says, without the path: whoever asked for the library names it. */
-static void say_loader(const char *path, char *why, size_t size) {
-    const char *text = dlerror();
-    const size_t n = strlen(path);
-    if (text && strncmp(text, path, n) == 0 && strncmp(text + n, ": ", 2) == 0)
-        text += n + 2;
-    snprintf(why, size, "not a shared library that loads here: %s", text ? text : "unknown");
-}
-
-const ff_method *ff_probe_table(const char *path, char *why, size_t size) {
+const ff_method *ff_probe_table(const ff_held_file *file, char *why, size_t size) {
+    char loader[300];
     ff_method_entry_function *entry;
     fenv_t environment; /* its constructors and its entry may change it only for themselves */
     const ff_method *method = NULL;
     fegetenv(&environment);
-    void *const handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    void *const handle = ff_image_load(file, loader, sizeof loader);
     void *const symbol = handle ? dlsym(handle, "ff_method_entry") : NULL;
     if (symbol) {
         memcpy(&entry, &symbol, sizeof entry); /* POSIX lets an object pointer stand for a function */
@@ -33,7 +26,7 @@ const ff_method *ff_probe_table(const char *path, char *why, size_t size) {
     fesetenv(&environment);
     const char *wrong = NULL;
     if (!handle)
-        say_loader(path, why, size);
+        snprintf(why, size, "not a shared library that loads here: %s", loader);
     else if (!symbol)
         snprintf(why, size, "not a method library: it does not export ff_method_entry");
     else if (!method)
@@ -57,9 +50,9 @@ const ff_method *ff_probe_table(const char *path, char *why, size_t size) {
     return NULL;
 }
 
-const ff_method *ff_probe_load(int n, const char *path, char *why, size_t size) {
+const ff_method *ff_probe_load(int n, const ff_held_file *file, char *why, size_t size) {
     ff_watch_enter(n, "loaded");
-    const ff_method *method = ff_probe_table(path, why, size);
+    const ff_method *method = ff_probe_table(file, why, size);
     ff_watch_leave(true);
     return method;
 }

@@ -58,6 +58,7 @@ typedef struct ff_device_settings {
         request[FF_DEVICE_WORD], farewell[FF_DEVICE_WORD];
     uint64_t domain; /* of ROS 2 */
     bool facility;   /* the virtual facility's driver; else a real robot may be behind it */
+    bool reported;   /* its velocities are those it reports; else differences of its positions */
     char states[FF_DEVICE_NAME], command[FF_DEVICE_NAME], topic[FF_DEVICE_NAME]; /* of ROS 2 */
     char joints[6][FF_DEVICE_NAME]; /* as its driver calls them, in the order of the arm's axes */
     /* what follows from the rest of the scenario */
@@ -109,10 +110,13 @@ typedef enum ff_signal {
 typedef struct ff_robot_report {
     ff_pose pose;         /* tool in the robot's base */
     ff_arm_joints joints; /* measured */
+    bool rated;           /* a jointed robot: with the velocities of its axes */
+    double rates[6];      /* [rad/s] */
     uint64_t lost;        /* telegrams missing before this one, by its own stamp */
     /* what has become of the answer before it */
-    bool taken;     /* it was accepted */
-    bool stood;     /* the controller has held the robot since */
+    bool taken; /* it was accepted */
+    bool stood; /* the controller has held the robot since */
+    bool back; /* it stands at an older one, and nothing that was sent since can move it: `sent` says which */
     uint64_t late;  /* answers called late in between */
     bool restarted; /* corrections count from another origin: latched */
     bool anchored;  /* it says where they count from, or they count from where the robot is */
@@ -171,6 +175,7 @@ typedef struct ff_robot_order {
     bool moves;           /* else the last command holds, and the rest is not looked at but stop and text */
     ff_pose pose;         /* tool in the robot's base; commanded by poses */
     ff_arm_joints joints; /* commanded by axes */
+    double rates[6];      /* [rad/s] of those, of a virtual robot that takes them */
     bool stop;            /* its program shall end the motion */
     const char *text;     /* for the operator at the controller; NULL: none */
     int state;            /* of the run, for a watchdog on the controller */

@@ -124,7 +124,8 @@ ff_status ff_executive_open_devices(ff_executive *e, const ff_scenario *scenario
 }
 
 bool ff_run_progress(const ff_run_options *options, uint64_t k, uint64_t cycles) {
-    const uint64_t stride = cycles / 128 + 1;
+    enum { MOST = 16384 }; /* some tenths of a second at most between two: who stops a long run does not wait */
+    const uint64_t stride = cycles / 128 < MOST ? cycles / 128 + 1 : MOST;
     if (!options->progress || k % stride)
         return true;
     return options->progress(options->user, (double)k / (double)cycles);
@@ -241,11 +242,23 @@ static void measure_devices(ff_executive *e) {
     ff_loop_measure(e->loop.model, e->loop.state, moves ? &e->result->info : &idle, &e->in, &e->out);
 }
 
+/* What is ordered on board. False: who guides the run ends it. */
+static bool guide(ff_executive *e) {
+    char message[sizeof e->result->message];
+    message[0] = '\0';
+    const ff_status status = ff__servicer_guide(e, message, sizeof message);
+    e->guided = true;
+    if (status >= 0)
+        return true;
+    fail(e, status);
+    if (message[0])
+        snprintf(e->result->message, sizeof e->result->message, "%s", message);
+    return false;
+}
+
 /* Sample, known loads and orders on board as the loop's input. False: who guides the run ends it. */
 static bool fill(ff_executive *e) {
     const double t = (double)e->k * e->scenario->cycle;
-    char message[sizeof e->result->message];
-    message[0] = '\0';
     for (int i = 0; i < e->scenario->satellites; i++) {
         e->in.sensor[i] = e->sample.body[i].sensor;
         e->in.sent[i] = e->sample.body[i].sent;
@@ -257,13 +270,8 @@ static bool fill(ff_executive *e) {
     }
     ff_virtual_contacts_step(&e->touch, e->scenario->satellites, &e->in);
     ff__servicer_fill(e);
-    const ff_status status = floats(e) ? ff__servicer_guide(e, message, sizeof message) : FF_OK;
-    if (status >= 0)
-        return true;
-    fail(e, status);
-    if (message[0])
-        snprintf(e->result->message, sizeof e->result->message, "%s", message);
-    return false;
+    e->guided = false;
+    return !floats(e) || e->phases.finished || guide(e);
 }
 
 /* Stage 1 on it: the contact wrench that is judged is the one that acts. */
@@ -446,9 +454,9 @@ static void come_to_rest(ff_executive *e) {
         tell_state(e);
 }
 
-/* all: every robot is led to its command; else those that a stop leads. */
-static void write_commands(ff_executive *e, bool all) {
-    ff__servicer_order(e, all);
+/* all: every robot is led to its command; else those that a stop leads. floating: by the loop. */
+static void write_commands(ff_executive *e, bool all, bool floating) {
+    ff__servicer_order(e, floating);
     if (!e->final || e->phases.plan)
         e->station.write(e->station.self, e->tick, e->out.command, led_by(e, all), e->out.measured_b, &e->arm,
                          e->sent);
@@ -570,10 +578,12 @@ static void finish(ff_executive *e) {
 
 /* One cycle of the loop; written: its command reaches the robots. */
 static void run_loop(ff_executive *e, bool written) {
+    if (!e->guided && !guide(e)) /* on devices, in the cycle in which it begins */
+        return;
     const ff_status stepped = step(e); /* the loop */
     take_commands(e, e->out.command);
     if (written)
-        write_commands(e, true); /* to the robots: the command of t_k */
+        write_commands(e, true, true); /* to the robots: the command of t_k */
     for (int i = 0; i < e->scenario->satellites && !written; i++)
         e->sent[i] = e->sample.body[i].sent; /* nothing new */
     if (feed_row(e, stepped))                /* to the sinks: all of it */
@@ -588,7 +598,7 @@ static void stop_devices(ff_executive *e) {
     /* commanded to hold, it stays until it is commanded to end, or something fails */
     const bool stays = p->hold && !p->finished && e->guard.walk.state == FF_STATE_HOLD && !stop_asked(e);
     if (p->rest <= SETTLE || stays) {
-        write_commands(e, false);
+        write_commands(e, false, false);
         p->since++;
         return;
     }
@@ -609,11 +619,11 @@ static void lead_devices(ff_executive *e, ff_state before) {
     if (ff_state_commands(e->guard.walk.state) == FF_COMMANDS_STOP)
         stop_devices(e);
     else if (!ff_state_leads(before)) /* held where they are, but for the tests */
-        write_commands(e, e->phases.preflight->testing);
+        write_commands(e, e->phases.preflight->testing, false);
     else if (ff__phases_lead(e))
         run_loop(e, true);
     else
-        write_commands(e, true);
+        write_commands(e, true, false);
 }
 
 ff_status ff_executive_cycle(ff_executive *e) {
@@ -634,7 +644,7 @@ ff_status ff_executive_cycle(ff_executive *e) {
         run_loop(e, true);
     else {
         come_to_rest(e); /* where a limit was broken */
-        write_commands(e, false);
+        write_commands(e, false, false);
         finish(e);
     }
     e->tick++;

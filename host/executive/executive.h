@@ -65,6 +65,7 @@ typedef struct ff_executive {
     bool final;                /* it is the last: where everything stands at the end */
     bool ended;                /* no more cycles: the end was reached, or result->status says why not */
     bool stepped;              /* in this cycle the loop was */
+    bool guided;               /* and the guidance has ordered */
     double step_ns, total_ns;  /* time of this cycle's step, of all */
     ff_rigid_state nominal;    /* motion at this cycle */
     ff_loop_config config;     /* as the scenario asks */

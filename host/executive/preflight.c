@@ -83,12 +83,18 @@ static bool move_for_test(ff_executive *e) {
     return true;
 }
 
+/* By hand. With an arm there is no mock-up on a sensor: the gripper's is the only one, and the client's robot
+ * has none that the loop reads. */
+static bool pushes(const ff_preflight *p, int i) {
+    return !p->scenario->satellite[i].check.no_push && ff_scenario_servicer(p->scenario) < 0;
+}
+
 /* The small motions, then the pushes one by one. */
 void ff__preflight_test(ff_executive *e) {
     ff_preflight *p = e->phases.preflight;
     if (move_for_test(e))
         return;
-    while (p->push_body < p->plan->bodies && p->scenario->satellite[p->push_body].check.no_push)
+    while (p->push_body < p->plan->bodies && !pushes(p, p->push_body))
         p->push_body++;
     if (p->push_body == p->plan->bodies) {
         atomic_store_explicit(&p->tested, true, memory_order_release);
@@ -192,7 +198,7 @@ static void evaluate_trial(ff_preflight *p, const ff_wrench_config *wrench, int 
 static void evaluate_pushes(ff_preflight *p, int i) {
     ff_check *check = &p->check;
     static const char *const key[] = {"push_x", "push_y", "push_z", "twist_x", "twist_y", "twist_z"};
-    if (p->scenario->satellite[i].check.no_push) {
+    if (!pushes(p, i)) {
         ff_check_skip(check, i, "hand-push test", "push", "check: {push: skip}");
         return;
     }
@@ -267,22 +273,45 @@ static double longest_stop(double V, double A, double brakes, double J) {
     return a / J + (V > d * d / J ? V / d + d / J : 2.0 * sqrt(V / J));
 }
 
+/* The true motion of a body in the frame that the robots move in, to be freed; NULL: no memory. */
+static ff_rigid_state *true_motion(const ff_preflight_view *view, int i) {
+    const ff_ideal_result *ideal = view->ideal;
+    const ff_relative_config *relative = &view->model->config.relative;
+    const double T = view->model->config.integrate.cycle;
+    const uint64_t n = (uint64_t)ideal->bodies;
+    ff_rigid_state *motion = malloc(ideal->samples * sizeof *motion);
+    ff_nominal_state nominal;
+    ff_nominal_reset(&view->model->nominal, &nominal);
+    for (uint64_t k = 0; k < ideal->samples && motion; k++) {
+        motion[k] = ideal->state[k * n + (uint64_t)i];
+        if (!relative->enabled)
+            continue;
+        if (relative->nominal == FF_NOMINAL_SATELLITE)
+            nominal.motion = ideal->state[k * n + (uint64_t)relative->of];
+        motion[k] = ff_relative_from_absolute(&nominal.motion, &motion[k]);
+        nominal.motion = ff_nominal_coast(&view->model->nominal, T, T, &nominal.motion);
+    }
+    return motion;
+}
+
 /* The motion that is to come: does the arm reach it, is its start too fast, what will the contact be like? */
 static void judge_forecast(ff_preflight *p, const ff_preflight_view *view, double range, int i) {
     ff_check *check = &p->check;
     const ff_ideal_result *ideal = view->ideal;
     const double deg = FF_PI / 180.0;
-    if (ideal && ideal->samples) {
+    ff_rigid_state *motion = ideal && ideal->samples ? true_motion(view, i) : NULL;
+    if (motion) {
         double when;
-        const double margin = ff_check_margin(&p->plan->body[i], ideal->state + i, (size_t)ideal->bodies,
-                                              ideal->samples, p->plan->cycle, &when);
+        const double margin =
+            ff_check_margin(&p->plan->body[i], motion, 1, ideal->samples, p->plan->cycle, &when);
         char reason[160];
         snprintf(reason, sizeof reason, "the true motion leaves the arm's reach at %.2f s", when);
         ff_check_least(check, i, "joints of the true motion", "joint_margin_deg", margin / deg, 0.0, "deg",
                        isfinite(margin) ? FF_TRIP_JOINT : FF_TRIP_REACH, reason);
         int axis;
-        const double share = ff_check_speed(&p->plan->body[i], ideal->state + i, (size_t)ideal->bodies,
-                                            ideal->samples, p->plan->cycle, &axis, &when);
+        const double share =
+            ff_check_speed(&p->plan->body[i], motion, 1, ideal->samples, p->plan->cycle, &axis, &when);
+        free(motion);
         snprintf(reason, sizeof reason, "the true motion needs %.0f %% of the speed of A%d at %.2f s",
                  100.0 * share, axis, when);
         if (!p->plan->body[i].cartesian)
@@ -340,7 +369,7 @@ bool ff_preflight_has_tests(ff_preflight *p, bool *moves) {
     for (int i = 0; i < p->plan->bodies; i++) {
         const ff_trial *trial = &p->body[i].trial;
         char message[160];
-        any |= !p->scenario->satellite[i].check.no_push;
+        any |= pushes(p, i);
         if (!(trial->end > 0.0))
             continue;
         *moves = true;

@@ -1,6 +1,8 @@
 #include "facility/manipulator.h"
 
 #include "facility/environment.h"
+#include "facility/law.h"
+#include "text/message.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +15,7 @@ enum { MOST = FF_TREE_JOINTS_MAX };
 static const double HOLD_RATE = 50.0;
 
 typedef struct grip {
-    bool closed, released;
+    bool closed;
     ff_vec3 at; /* gripper in the client's frame when it closed */
     ff_quat q;
 } grip;
@@ -21,17 +23,14 @@ typedef struct grip {
 struct ff_manipulator {
     const ff_scenario *scenario;
     int servicer, client;
-    ff_tree_memory orbit; /* for (22) */
+    ff_arm_law law;       /* (22) */
+    ff_arm_drive drive;   /* in its place; torque NULL: none */
     ff_tree_memory arm;   /* as it is */
     ff_tree_memory known; /* wrench robot: as its drive knows it */
     size_t joints;
     int parts; /* own cycles of one of the loop's */
     ff_tree_frame gripper;
-    ff_vec3 gravity;     /* in the robots' frame */
-    ff_rigid_model free; /* whose unforced motion is the nominal one; */
-    bool moves;          /* else it keeps its twist */
-    ff_servicer_model servicer_model;
-    ff_servicer_in in;       /* of (22) */
+    ff_vec3 gravity;         /* in the robots' frame */
     const ff_contact *grasp; /* NULL: none */
     ff_contact
         bump[FF_MAX_CONTACTS]; /* body frames: of the gripper (motion 1) and of the client (motion 0) */
@@ -55,24 +54,19 @@ static ff_status make(ff_manipulator *m, const ff_scenario *s, char *message, si
     m->servicer = ff_scenario_servicer(s);
     m->client = 1 - m->servicer;
     const ff_satellite *base = &s->satellite[m->servicer];
-    if ((status = ff_tree_memory_open(base, FF_TREE_ORBIT, &m->orbit, message, size)) != FF_OK ||
+    if ((status = ff_arm_law_open(&m->law, s, message, size)) != FF_OK ||
         (status = ff_tree_memory_open(base, FF_TREE_GROUND, &m->arm, message, size)) != FF_OK)
         return status;
     if (base->robot.kind == FF_ROBOT_WRENCH &&
         (status = ff_tree_memory_open(base, FF_TREE_CARRIED, &m->known, message, size)) != FF_OK)
         return status;
-    m->joints = ff_tree_joints(m->orbit.model);
-    const double parts = s->cycle / base->arm.cycle;
-    if (ff_tree_joints(m->arm.model) != m->joints || !(base->arm.cycle > 0.0) || parts < 0.5 ||
-        fabs(parts - round(parts)) > 1e-9 * parts) {
-        snprintf(message, size, "the arm's cycle must divide the cycle, and both arms have the same joints");
-        return FF_ERR_ARGUMENT;
-    }
-    m->parts = (int)lround(parts);
-    m->gripper = ff_scenario_gripper(base);
-    m->gravity = ff_quat_unrotate(s->facility_pose.q, s->facility_gravity);
-    m->servicer_model = (ff_servicer_model){m->orbit.model, m->gripper, m->gravity};
-    m->moves = s->frame == FF_FRAME_RELATIVE && s->nominal == FF_NOMINAL_FREE;
+    m->joints = m->law.joints;
+    m->parts = m->law.parts;
+    if (ff_tree_joints(m->arm.model) != m->joints)
+        return ff_refuse(FF_ERR_ARGUMENT, message, size,
+                         "the arm on the ground must have the joints of the one in orbit");
+    m->gripper = m->law.model.gripper;
+    m->gravity = m->law.model.gravity;
     for (int c = 0; c < s->contacts; c++) {
         if (s->contact[c].kind == FF_CONTACT_GRASP) {
             m->grasp = &s->contact[c];
@@ -83,7 +77,7 @@ static ff_status make(ff_manipulator *m, const ff_scenario *s, char *message, si
         m->bump[c].body = SERVICER;
         m->bump[c].against = CLIENT;
     }
-    return ff_rigid_create(&s->satellite[s->nominal_of].rigid, &m->free);
+    return FF_OK;
 }
 
 ff_manipulator *ff_manipulator_create(const ff_scenario *scenario, char *message, size_t size,
@@ -108,31 +102,41 @@ ff_manipulator *ff_manipulator_create(const ff_scenario *scenario, char *message
 void ff_manipulator_free(ff_manipulator *m) {
     if (!m)
         return;
-    ff_tree_memory_close(&m->orbit);
+    ff_arm_law_close(&m->law);
     ff_tree_memory_close(&m->arm);
     ff_tree_memory_close(&m->known);
     free(m);
 }
 
 void ff_manipulator_keep(ff_manipulator *m, ff_keeper *keeper) {
-    ff_keep(keeper, &m->in, sizeof m->in);
+    ff_keep(keeper, &m->law.state, sizeof m->law.state);
     ff_keep(keeper, m->before, sizeof *m - offsetof(ff_manipulator, before)); /* all behind "state" */
 }
 
 void ff_manipulator_reset(ff_manipulator *m) {
     const ff_servicer_arm *arm = &m->scenario->satellite[m->servicer].arm;
     m->grip = (grip){0};
-    m->order = (ff_arm_order){0};
+    m->order = (ff_arm_order){.grips = ff_arm_law_grips(m->scenario, 0.0)};
+    ff_arm_law_reset(&m->law);
     m->sample = (ff_sample_joints){0};
     m->truth = (ff_truth_arm){0};
     memset(m->qdd, 0, sizeof m->qdd);
     memcpy(m->sample.q, arm->q, sizeof arm->q);
 }
 
-void ff_manipulator_order(ff_manipulator *m, const ff_arm_order *order) {
-    if (order->holds && !m->order.holds)
+static void hold(ff_manipulator *m, bool holds) {
+    if (holds && !m->order.holds)
         memcpy(m->held, m->sample.q, sizeof m->held);
+    m->order.holds = holds;
+}
+
+void ff_manipulator_order(ff_manipulator *m, const ff_arm_order *order) {
+    hold(m, order->holds);
     m->order = *order;
+}
+
+void ff_manipulator_drive(ff_manipulator *m, ff_arm_drive drive) {
+    m->drive = drive;
 }
 
 const ff_sample_joints *ff_manipulator_joints(const ff_manipulator *m) {
@@ -157,13 +161,10 @@ static ff_wrench grip_wrench(const ff_contact *c, const grip *g, ff_pose gripper
                        ff_vec3_axpy(-c->damping, V.v, ff_vec3_scale(-c->stiffness, stretch))};
 }
 
-/* Half a nanosecond of grace: t is a product, the times are decimal fractions. */
-static void move_gripper(const ff_contact *c, double t, ff_pose gripper, ff_pose client, grip *g) {
-    if (!c)
-        return;
-    if (t > c->opens - 5e-10)
-        *g = (grip){.released = true};
-    if (g->closed || g->released || t < c->closes - 5e-10)
+static void move_gripper(const ff_contact *c, bool grips, ff_pose gripper, ff_pose client, grip *g) {
+    if (!c || !grips)
+        *g = (grip){.closed = false};
+    if (!c || !grips || g->closed)
         return;
     const ff_pose T = ff_pose_mul(ff_pose_inverse(client), gripper);
     if (ff_vec3_norm(ff_vec3_sub(T.p, c->at)) <= c->reach)
@@ -268,28 +269,41 @@ static void brake_torque(const ff_manipulator *m, const carried *base, const car
     memcpy(tau, force.torque, m->joints * sizeof *tau);
 }
 
-/* The torque of one own cycle of h seconds. It is held, so it is the one of the cycle's middle, part s of the
- * loop's: at its start, gravity alone would be half a cycle old. */
-static void motor_torque(ff_manipulator *m, double s, double h, double *tau) {
+void ff_manipulator_measure(const ff_manipulator *m, double s, ff_arm_measured *x) {
     const double T = m->scenario->cycle;
     const carried base = between(&m->before[SERVICER], &m->now[SERVICER], s, T);
+    const carried client = between(&m->before[CLIENT], &m->now[CLIENT], s, T);
+    ff_tree_acceleration still = {.base = ff_twist_zero()};
+    ff_tree_force free, pushed;
+    ff_wrench external[FF_TREE_LINKS_MAX];
+    *x = (ff_arm_measured){.joints = &m->sample};
+    place_arm(m, &base, m->sample.q, m->sample.qd);
+    x->port = contact_at(m, &client, NULL, NULL);
+    on_links(m, x->port, external);
+    ff_tree_inverse_dynamics(m->arm.model, m->arm.work, &still, NULL, &free);
+    ff_tree_inverse_dynamics(m->arm.model, m->arm.work, &still, external, &pushed);
+    for (size_t i = 0; i < m->joints; i++)
+        x->external[i] = free.torque[i] - pushed.torque[i];
+}
+
+/* The motors' torque in the arm's cycle `part` of the loop's, within what they give. */
+static void motor_torque(ff_manipulator *m, int part, double *tau) {
+    const double T = m->scenario->cycle, s = (double)part / m->parts, middle = (part + 0.5) / m->parts;
+    if (m->drive.torque) {
+        ff_arm_measured measured;
+        ff_manipulator_measure(m, s, &measured);
+        hold(m, !m->drive.torque(m->drive.self, part, &measured, tau, &m->order.grips));
+    } else if (!m->order.holds)
+        ff_arm_law_torque(&m->law, part, m->sample.q, m->sample.qd, m->order.torque, tau);
     if (m->order.holds) {
-        const carried client = between(&m->before[CLIENT], &m->now[CLIENT], s, T);
+        const carried base = between(&m->before[SERVICER], &m->now[SERVICER], middle, T);
+        const carried client = between(&m->before[CLIENT], &m->now[CLIENT], middle, T);
         brake_torque(m, &base, &client, tau);
-    } else {
-        m->in.g_m = base.T;
-        m->in.V_m = base.V;
-        for (size_t i = 0; i < m->joints; i++) {
-            m->in.q[i] = m->sample.q[i] + 0.5 * h * m->sample.qd[i];
-            m->in.qd[i] = m->sample.qd[i];
-        }
-        memcpy(m->in.tau, m->order.torque, sizeof m->in.tau);
-        ff_servicer_torque(&m->servicer_model, m->orbit.work, &m->in, tau);
     }
     for (size_t i = 0; i < m->joints; i++) {
         const double most = ff_tree_joint_limits(m->arm.model, i).torque_max;
-        m->truth.saturated = m->truth.saturated || fabs(tau[i]) > most;
-        tau[i] = m->truth.motor[i] = fmin(most, fmax(-most, tau[i]));
+        m->sample.saturated = m->sample.saturated || fabs(tau[i]) > most;
+        tau[i] = m->sample.motor[i] = fmin(most, fmax(-most, tau[i]));
     }
 }
 
@@ -329,10 +343,10 @@ static bool arm_step(ff_manipulator *m, double s, double ds, double h, const dou
 static bool advance(ff_manipulator *m) {
     const double h = m->scenario->cycle / m->parts;
     double tau[MOST];
-    m->truth.saturated = false;
+    m->sample.saturated = false;
     for (int p = 0; p < m->parts; p++) {
         const double s = (double)p / m->parts, ds = 1.0 / m->parts;
-        motor_torque(m, s + 0.5 * ds, h, tau);
+        motor_torque(m, p, tau);
         if (!arm_step(m, s, ds, h, tau))
             return false;
     }
@@ -381,7 +395,6 @@ static void push_robots(const ff_manipulator *m, ff_pose gripper, ff_robot *robo
 
 ff_status ff_manipulator_step(ff_manipulator *m, uint64_t k, ff_robot *robot, const ff_rigid_state *nominal,
                               ff_truth *truth) {
-    const double t = (double)k * m->scenario->cycle;
     m->before[CLIENT] = m->now[CLIENT];
     m->before[SERVICER] = m->now[SERVICER];
     m->now[CLIENT] = robot[m->client].now;
@@ -394,7 +407,7 @@ ff_status ff_manipulator_step(ff_manipulator *m, uint64_t k, ff_robot *robot, co
                   client = {m->now[CLIENT].T, body_twist(&m->now[CLIENT]), ff_twist_zero()};
     place_arm(m, &base, m->sample.q, m->sample.qd);
     const ff_pose gripper = ff_tree_frame_pose(m->arm.model, m->arm.work, &m->gripper);
-    move_gripper(m->grasp, t, gripper, client.T, &m->grip);
+    move_gripper(m->grasp, m->order.grips, gripper, client.T, &m->grip);
     ff_twist relative;
     m->truth.port = contact_at(m, &client, &relative, truth);
     m->truth.port_power = ff_power(m->truth.port, relative);
@@ -405,9 +418,6 @@ ff_status ff_manipulator_step(ff_manipulator *m, uint64_t k, ff_robot *robot, co
     for (int c = 0; c < m->scenario->contacts; c++)
         truth->force[c] = ff_quat_rotate(attitude, truth->wrench[c].f);
     truth->arm = m->truth;
-    m->in.g_n = ff_rigid_pose(nominal);
-    m->in.V_n = ff_rigid_twist(nominal);
-    m->in.A_n =
-        m->moves ? ff_rigid_body_acceleration(&m->free, m->in.V_n, ff_wrench_zero()) : ff_twist_zero();
+    ff_arm_law_see(&m->law, &m->now[SERVICER], nominal);
     return FF_OK;
 }

@@ -20,6 +20,25 @@ void ff_manipulator_keep(ff_manipulator *arm, ff_keeper *keeper);
 void ff_manipulator_reset(ff_manipulator *arm);
 /* What it does from now on. */
 void ff_manipulator_order(ff_manipulator *arm, const ff_arm_order *order);
+
+/* What its controller measures when one of its cycles begins. */
+typedef struct ff_arm_measured {
+    const ff_sample_joints *joints;      /* motor: of the cycle before */
+    ff_wrench port;                      /* contact wrench on the gripper, gripper axes */
+    double external[FF_TREE_JOINTS_MAX]; /* [N m] what that does to the joints */
+} ff_arm_measured;
+
+/* Who commands the motors in place of the orders and (22): a controller on the network. */
+typedef struct ff_arm_drive {
+    void *self;
+    /* The torque [N m] of the arm's cycle `part` of the loop's, and whether the gripper is to be closed.
+     * False: its brakes hold the joints. */
+    bool (*torque)(void *self, int part, const ff_arm_measured *measured, double *torque, bool *grips);
+} ff_arm_drive;
+void ff_manipulator_drive(ff_manipulator *arm, ff_arm_drive drive);
+/* At part s (0 to 1) of the loop's cycle that is being made; of one that is done, 1. */
+void ff_manipulator_measure(const ff_manipulator *arm, double s, ff_arm_measured *measured);
+
 /* From t_(k-1) to t_k, after both robots (one per satellite) went there; `nominal` is the nominal motion at
  * t_k, which the torques of the coming cycle need. Gripper and contacts at t_k go into *truth; wrench robots
  * are pushed by them. FF_OK, FF_ERR_DIVERGED. */

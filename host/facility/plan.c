@@ -87,13 +87,17 @@ static double ramp_time(double speed, double acceleration, double jerk) {
 
 ff_status ff_plan_create(const ff_scenario *scenario, ff_plan *plan, char *message, size_t size) {
     *plan = (ff_plan){.bodies = scenario->satellites, .cycle = scenario->cycle};
-    const bool arm = ff_scenario_servicer(scenario) >= 0;
     if (scenario->emulates)
         return ff_refuse(FF_ERR_UNSUPPORTED, message, size,
                          "an emulation has no robots that carry satellites, but an arm for freefloat rt");
-    if (arm || !scenario->method)
-        return ff_refuse(FF_ERR_UNSUPPORTED, message, size, "%s cannot run on devices yet",
-                         arm ? "a satellite with an arm" : "method: ideal");
+    if (!scenario->method)
+        return ff_refuse(FF_ERR_UNSUPPORTED, message, size, "method: ideal cannot run on devices");
+    const int servicer = ff_scenario_servicer(scenario);
+    if (servicer >= 0 && scenario->satellite[servicer].obsw.kind != 0)
+        return ff_refuse(FF_ERR_UNSUPPORTED, message, size,
+                         "satellites.%s.obsw: on devices the on-board software runs in the loop's thread and "
+                         "must not be waited for, allowed: kind: builtin",
+                         scenario->satellite[servicer].name);
     /* The robots make the motion relative to the nominal one. What two bodies do to each other does not
      * depend on it; a thing fixed in inertial space would have to be carried through the lab. */
     const bool relative = scenario->frame == FF_FRAME_RELATIVE;

@@ -187,6 +187,14 @@ void ff_plant_write_arm(ff_plant *plant, const ff_arm_order *order) {
         ff_manipulator_order(plant->arm, order);
 }
 
+void ff_plant_drive_arm(ff_plant *plant, ff_arm_drive drive) {
+    ff_manipulator_drive(plant->arm, drive);
+}
+
+void ff_plant_measure_arm(const ff_plant *plant, ff_arm_measured *measured) {
+    ff_manipulator_measure(plant->arm, 1.0, measured);
+}
+
 void ff_plant_write_nominal(ff_plant *plant, const ff_rigid_state *nominal) {
     plant->nominal = *nominal;
 }

@@ -7,6 +7,7 @@
 #ifndef FF_FACILITY_PLANT_H
 #define FF_FACILITY_PLANT_H
 
+#include "facility/manipulator.h"
 #include "facility/station.h"
 #include "text/keep.h"
 
@@ -28,6 +29,10 @@ void ff_plant_write(ff_plant *plant, uint64_t k, const ff_setpoint *command /* p
 void ff_plant_write_contact(ff_plant *plant, const ff_wrench *measured_b);
 /* What the arm is to do from the cycle read last on; nothing without one. */
 void ff_plant_write_arm(ff_plant *plant, const ff_arm_order *order);
+/* Who commands its motors in place of that. */
+void ff_plant_drive_arm(ff_plant *plant, ff_arm_drive drive);
+/* What the arm's controller measures at the cycle read last. */
+void ff_plant_measure_arm(const ff_plant *plant, ff_arm_measured *measured);
 /* With frame relative: the nominal motion at t_k. The robots move in its frame; walls and stops are inertial,
  * so the facility moves them with it. Write it before the read of the same k; a cycle without keeps the last.
  */

@@ -82,14 +82,17 @@ bool ff_robot_late(const ff_robot *robot) {
 static ff_setpoint delayed_command(ff_robot *robot, uint64_t k) {
     const uint64_t whole = robot->whole_now;
     const bool fraction = robot->part_now > 0.0;
-    if (k < whole || (k == whole && fraction))
+    /* a method's first command, made with its lead, lies off the straight line before it */
+    const bool straight = !(robot->lead > 0.0 && robot->written > 0);
+    if (k < whole || (k == whole && fraction && straight))
         return before_start(robot, ((double)k - (double)whole - robot->part_now) * robot->cycle);
     const uint64_t j = k - whole;
     hold_until(robot, j);
     const ff_setpoint *b = &robot->ring[j & robot->mask];
     if (!fraction)
         return *b;
-    const ff_setpoint *a = &robot->ring[(j - 1) & robot->mask];
+    const ff_setpoint first = before_start(robot, -robot->cycle);
+    const ff_setpoint *a = j > 0 ? &robot->ring[(j - 1) & robot->mask] : &first;
     const double s = 1.0 - robot->part_now;
     return (ff_setpoint){ff_pose_interpolate(a->T, b->T, s),
                          {ff_vec3_axpy(s, ff_vec3_sub(b->twist.w, a->twist.w), a->twist.w),

@@ -56,6 +56,8 @@ typedef struct ff_sample_body {
 typedef struct ff_sample_joints {
     double q[FF_TREE_JOINTS_MAX], qd[FF_TREE_JOINTS_MAX]; /* [rad], [rad/s] measured */
     bool closed;                                          /* the gripper holds the client */
+    double motor[FF_TREE_JOINTS_MAX];                     /* [N m] of its motors, (22), within their limits */
+    bool saturated;                                       /* a motor's limit acted since the sample before */
 } ff_sample_joints;
 
 typedef struct ff_sample {
@@ -77,14 +79,13 @@ typedef struct ff_sample {
 typedef struct ff_arm_order {
     bool holds;                        /* its brakes: the joints stay where they are; else: */
     double torque[FF_TREE_JOINTS_MAX]; /* [N m] of the on-board software, as it would act in orbit */
+    bool grips; /* the gripper is to be closed at the next sample, if it is within reach */
 } ff_arm_order;
 
 /* Of the arm on the ground. */
 typedef struct ff_truth_arm {
-    ff_wrench port;                   /* contact wrench on the gripper, gripper axes */
-    double port_power;                /* [W] of it, on the gripper's motion against the client */
-    double motor[FF_TREE_JOINTS_MAX]; /* [N m] of its motors, (22), within their limits */
-    bool saturated;                   /* a motor's limit acted since the sample before */
+    ff_wrench port;    /* contact wrench on the gripper, gripper axes */
+    double port_power; /* [W] of it, on the gripper's motion against the client */
 } ff_truth_arm;
 
 /* What is really there at t_k, for logs and metrics only: no method may see it. */

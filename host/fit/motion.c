@@ -23,3 +23,14 @@ ff_setpoint ff_motion_step(ff_motion_state *state, ff_pose T, double cycle, ff_t
     state->twist = now.twist;
     return now;
 }
+
+ff_setpoint ff_motion_given(ff_motion_state *state, const ff_setpoint *now, double cycle,
+                            ff_twist *acceleration) {
+    const int known = state->known;
+    const ff_twist before = state->twist;
+    ff_motion_step(state, now->T, cycle, acceleration);
+    *acceleration =
+        known ? ff_twist_scale(1.0 / cycle, ff_twist_sub(now->twist, before)) : ff_twist_zero();
+    state->twist = now->twist;
+    return *now;
+}

@@ -15,5 +15,8 @@ typedef struct ff_motion_state {
 } ff_motion_state;
 
 ff_setpoint ff_motion_step(ff_motion_state *state, ff_pose T, double cycle, ff_twist *acceleration);
+/* The same of a robot that reports its velocity, too: the acceleration is the difference of the last two. */
+ff_setpoint ff_motion_given(ff_motion_state *state, const ff_setpoint *now, double cycle,
+                            ff_twist *acceleration);
 
 #endif

@@ -147,6 +147,9 @@ static void apply(ff_live_control *control, const ff_run_access *access) {
     ff_live_command command;
     char text[FF_LIVE_TEXT];
     while (ff_live_next_command(control->live, &command)) {
+        const bool tunes = command.verb == FF_LIVE_SET || command.verb == FF_LIVE_ZERO; /* takes it itself */
+        if (!tunes && !ff_claim_take(command.claim))
+            continue;
         switch (command.verb) {
         case FF_LIVE_HOLD:
             control->held = true;
@@ -176,7 +179,8 @@ static void apply(ff_live_control *control, const ff_run_access *access) {
                                     .parameter = command.parameter,
                                     .value = command.value,
                                     .id = command.id,
-                                    .from = command.viewer};
+                                    .from = command.viewer,
+                                    .claim = command.claim};
             ff_tuning_access a = lend(control, access);
             ff_tuning_ask(&control->tuning, &order);
             ff_tuning_apply(&control->tuning, &a);

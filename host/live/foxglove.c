@@ -38,6 +38,8 @@ struct ff_foxglove {
 typedef struct pending {
     uint32_t id;      /* the command's */
     int64_t deadline; /* [ns] 0: free */
+    ff_claim claim;
+    bool taken; /* by the loop */
     ff_live_verb verb;
     uint32_t call;
     bool json; /* as the call came */
@@ -420,9 +422,12 @@ static void give_answer(ff_foxglove_client *c, const ff_live_reply *reply) {
         pending *p = &c->pending[i];
         if (!p->deadline || (reply ? p->id != reply->id : p->deadline >= now))
             continue;
-        p->deadline = 0;
+        const char *text = reply ? reply->text : c->server->live->room.overdue(p->claim, &p->taken);
+        p->deadline = text ? 0 : now + (int64_t)FF_LIVE_ANSWER_TIME * 1000000000;
+        if (!text)
+            continue;
         if (!reply)
-            refuse_pending(c, p, "the loop did not answer");
+            refuse_pending(c, p, text);
         else if (p->verb == FF_LIVE_SET)
             end_set(c, p, reply->done, reply->text);
         else
@@ -443,8 +448,9 @@ static bool order_loop(ff_foxglove_client *c, pending *asked, double value) {
         (asked->verb == FF_LIVE_SET && !ff_live__within(live, &command, text, sizeof text)))
         return refuse_pending(c, asked, text);
     for (int i = 0; i < FF_LIVE_OUTBOX; i++)
-        if (!c->pending[i].deadline && live->room.push(&live->commands, &command)) {
+        if (!c->pending[i].deadline && live->room.order(live, &command)) {
             asked->id = command.id;
+            asked->claim = command.claim;
             asked->deadline = live->room.now() + (int64_t)FF_LIVE_ANSWER_TIME * 1000000000;
             c->pending[i] = *asked;
             return true;

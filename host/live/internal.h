@@ -72,7 +72,8 @@ typedef struct ff_live_room {
     char *(*note_json)(const ff_live_note *note, uint64_t number);
     char *(*reply_json)(const ff_live_reply *reply);
     char *(*status_json)(const ff_live *live);
-    bool (*push)(ff_ring *ring, const void *item);
+    bool (*order)(ff_live *live, ff_live_command *command);
+    const char *(*overdue)(ff_claim claim, bool *taken);
     bool (*pop)(ff_ring *ring, void *item);
     /* Foxglove's side of a connection (live/foxglove.h) */
     const ff_foxglove_side *foxglove;
@@ -105,6 +106,7 @@ struct ff_live {
 
     /* between the threads */
     ff_ring ring, notes, commands, replies;
+    ff_claims claims; /* of commands */
     atomic_int phase;
     atomic_bool before; /* what is noted has no time of the run yet */
     _Atomic(const char *) state;
@@ -144,6 +146,11 @@ struct ff_live {
 
 /* Takes all rows that wait into at most one frame, and what they say into notes. True: a frame was made. */
 bool ff_live__drain(ff_live *live);
+/* Hands a command to the loop. False: too many wait. */
+bool ff_live__order(ff_live *live, ff_live_command *command);
+/* Of a command without an answer in time: gives it up, and says so. NULL: the loop has it already, `taken`, and
+ * is waited for once more; asked again, its answer was lost. */
+const char *ff_live__overdue(ff_claim claim, bool *taken);
 /* A line of the page into a checked command. False: `text` says why not. loopback: of this server. */
 bool ff_live__parse(const ff_live *live, const char *line, size_t length, ff_live_command *command,
                     char *text, size_t size);

@@ -61,6 +61,7 @@ typedef struct ff_live_command {
     double value;  /* finite, and inside the parameter's range */
     uint32_t id;   /* the page's */
     uint32_t viewer;
+    ff_claim claim; /* ff_live_next_command; to be taken where it takes effect */
     bool proven; /* it gave the token: from then on its sender is an operator, whose place nobody takes */
 } ff_live_command;
 
@@ -166,6 +167,7 @@ void ff_live_set_late(ff_live *live, double late_ns);
  * FF_ERR_SIZE: more than two, or too large; FF_ERR_IO, FF_ERR_MEMORY. One thread. */
 ff_status ff_live_offer(ff_live *live, const char *folder, const char *name);
 bool ff_live_event(ff_live *live, ff_live_level level, double t, const char *text);
+/* One that is still waited for; the caller takes its claim where it takes effect, and answers it. */
 bool ff_live_next_command(ff_live *live, ff_live_command *command);
 bool ff_live_answer(ff_live *live, const ff_live_command *command, bool done, const char *text);
 

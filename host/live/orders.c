@@ -34,6 +34,18 @@ bool ff_live__permit(const ff_live *live, ff_live_verb verb, const char *token, 
     return true;
 }
 
+bool ff_live__order(ff_live *live, ff_live_command *command) {
+    command->claim = ff_claim_open(&live->claims);
+    return ff_ring_push(&live->commands, command);
+}
+
+const char *ff_live__overdue(ff_claim claim, bool *taken) {
+    if (*taken)
+        return "the loop took it, but its answer was lost: look at the state";
+    *taken = !ff_claim_take(claim);
+    return *taken ? NULL : "the loop did not answer: the order is void";
+}
+
 bool ff_live__within(const ff_live *live, const ff_live_command *command, char *text, size_t size) {
     double low = 0.01, high = 100.0;
     if (command->verb == FF_LIVE_SET) {

@@ -354,7 +354,8 @@ bool ff_player_step(ff_player *p, int64_t now_ns) {
     ff_recording *r = p->recording;
     ff_live_command command;
     while (ff_live_next_command(p->live, &command))
-        obey(p, &command);
+        if (ff_claim_take(command.claim))
+            obey(p, &command);
     if (p->playing && p->last_ns && p->next < r->rows)
         p->t += p->speed * 1e-9 * (double)(now_ns - p->last_ns);
     p->last_ns = now_ns;

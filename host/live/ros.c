@@ -28,6 +28,8 @@ typedef struct asked { /* a request that the loop has not answered yet */
     int answered;
     struct {
         uint32_t id;
+        ff_claim claim;
+        bool taken; /* by the loop */
         bool done;
         char text[FF_LIVE_TEXT];
     } order[FF_ROS_PARAMETERS];
@@ -193,11 +195,26 @@ static void ask_loop(ff_ros *ros, asked *a, int i, ff_live_verb verb, int parame
         end_order(ros, a, i, false, text);
     else {
         command.id = ros->commands = ros->commands == UINT32_MAX ? 1 : ros->commands + 1;
-        if (live->room.push(&live->commands, &command))
+        if (live->room.order(live, &command)) {
             a->order[i].id = command.id;
-        else
+            a->order[i].claim = command.claim;
+            a->order[i].taken = false;
+        } else
             end_order(ros, a, i, false, "refused: too many commands wait for the loop");
     }
+}
+
+static void give_up(ff_ros *ros, asked *a, int64_t now) {
+    bool waits = false;
+    for (int i = 0; a->deadline && i < a->orders; i++) {
+        const char *text = a->order[i].id ? ros->live->room.overdue(a->order[i].claim, &a->order[i].taken) : NULL;
+        if (text)
+            end_order(ros, a, i, false, text);
+        else
+            waits = waits || a->order[i].id;
+    }
+    if (a->deadline && waits)
+        a->deadline = now + (int64_t)FF_LIVE_ANSWER_TIME * 1000000000;
 }
 
 static void take_answers(ff_ros *ros) {
@@ -209,10 +226,8 @@ static void take_answers(ff_ros *ros) {
                 if (ros->pending[p].order[i].id == reply.id && reply.id)
                     end_order(ros, &ros->pending[p], i, reply.done, reply.text);
     for (int p = 0; p < FF_ROS_PENDING; p++)
-        for (int i = 0;
-             ros->pending[p].deadline && ros->pending[p].deadline < now && i < ros->pending[p].orders; i++)
-            if (ros->pending[p].order[i].id)
-                end_order(ros, &ros->pending[p], i, false, "the loop did not answer");
+        if (ros->pending[p].deadline && ros->pending[p].deadline < now)
+            give_up(ros, &ros->pending[p], now);
 }
 
 static void tick_ros(ff_ros *ros) {

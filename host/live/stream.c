@@ -110,8 +110,9 @@ bool ff_live_event(ff_live *live, ff_live_level level, double t, const char *tex
 
 bool ff_live_next_command(ff_live *live, ff_live_command *command) {
     for (; live; live = live->next)
-        if (ff_ring_pop(&live->commands, command))
-            return true;
+        while (ff_ring_pop(&live->commands, command))
+            if (ff_claim_waits(command->claim))
+                return true;
     return false;
 }
 
@@ -544,11 +545,18 @@ static ff_status serve(ff_live *live, char *message, size_t size) {
                                 .reply_json = ff_live__reply_json,
                                 .status_json = ff_live__status_json,
                                 .stand_aside = ff_rights_stand_aside,
-                                .push = ff_ring_push,
+                                .order = ff_live__order,
+                                .overdue = ff_live__overdue,
                                 .pop = ff_ring_pop,
                                 .foxglove = &ff_foxglove_calls,
                                 .ros = &ff_ros_calls};
-    live->module = ff_module_table(live->kind == FF_LIVE_ROS ? "ros" : "live", message, size);
+    if (live->kind == FF_LIVE_ROS) { /* the one that may be missing in a build */
+        char why[200];
+        live->module = ff_module_table("ros", why, sizeof why);
+        if (!live->module)
+            snprintf(message, size, "ROS 2 needs Cyclone DDS when freefloat is built: %s", why);
+    } else
+        live->module = ff_module_table("live", message, size);
     return live->module ? live->module->start(live, message, size) : FF_ERR_UNSUPPORTED;
 }
 

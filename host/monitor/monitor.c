@@ -97,6 +97,30 @@ static void from_si(const double x[6], bool axes, double wire[6]) {
         wire[i] = x[i] / (axes || i >= 3 ? MONITOR_DEG : 1e-3);
 }
 
+static ff_quat turn_of(const double x[6]) {
+    return ff_quat_from_abc(x[3], x[4], x[5]);
+}
+
+/* Totals from a correction that adds to what the robot has accepted, and back. Rotations do not add: one
+ * turns the other. */
+static void add_up(const ff_monitor *m, double x[6]) {
+    const double *from = m->accepted.total;
+    const ff_quat turned = ff_quat_mul(turn_of(x), turn_of(from));
+    for (int i = 0; i < 6; i++)
+        x[i] += from[i];
+    if (!m->config.axes)
+        ff_quat_to_abc(turned, &x[3], &x[4], &x[5]);
+}
+
+static void take_away(const ff_monitor *m, double x[6]) {
+    const double *from = m->accepted.total;
+    const ff_quat turned = ff_quat_mul(turn_of(x), ff_quat_conj(turn_of(from)));
+    for (int i = 0; i < 6; i++)
+        x[i] -= from[i];
+    if (!m->config.axes)
+        ff_quat_to_abc(turned, &x[3], &x[4], &x[5]);
+}
+
 /* The motion from what the robot was sent last. */
 static void follow(const ff_monitor *m, ff_monitor_sent *s) {
     const ff_monitor_sent *from = &m->accepted;
@@ -317,6 +341,8 @@ bool ff_monitor_answer(ff_monitor *m, const char *bytes, size_t size) {
     }
     ff_monitor_sent next = {0};
     to_si(sen.value, m->config.axes, next.total);
+    if (m->config.relative)
+        add_up(m, next.total);
     follow(m, &next);
     if (!judge(m, &next)) {
         m->withheld++;
@@ -354,7 +380,11 @@ size_t ff_monitor_stop(ff_monitor *m, char *buffer, size_t size) {
         next.total[i] = m->brake.total[i] + braked(m->brake.rate[i], m->brake.change[i], m->ease, m->fall, t);
     follow(m, &next);
     monitor_sen sen = {.ipoc = m->ipoc, .stop = t >= m->ease + m->fall + REST * c->cycle};
-    from_si(next.total, c->axes, sen.value);
+    double due[6];
+    memcpy(due, next.total, sizeof due);
+    if (c->relative)
+        take_away(m, due);
+    from_si(due, c->axes, sen.value);
     char text[48];
     snprintf(text, sizeof text, "freefloat guard: %s", ff_monitor_names[m->cause]);
     const size_t used = monitor_write_sen(&sen, c->axes, text, buffer, size);

@@ -15,8 +15,9 @@
 #define FF_MONITOR_SIZE 2048 /* [bytes] longest telegram */
 
 typedef struct ff_monitor_config {
-    double cycle; /* [s] of the controller */
-    bool axes;    /* corrections of the axes (AK); else of the tool (RKorr); both absolute */
+    double cycle;  /* [s] of the controller */
+    bool axes;     /* corrections of the axes (AK); else of the tool (RKorr) */
+    bool relative; /* each is what to add, and nothing is added without one; else they are totals */
     /* An arm with a spherical wrist: lengths [m] as a data sheet has them, all axes in KUKA's senses. */
     double d1, a1, a2, d4, a3, d6;
     double lower[6], upper[6], speed[6]; /* [rad], [rad], [rad/s] */

@@ -72,13 +72,20 @@ ff_status ff_addresses_find(const ff_scenario *scenario, const ff_ports *ports, 
             return status;
         addresses->virtual &= addresses->body[i].virtual;
     }
-    return FF_OK;
+    const int servicer = ff_scenario_servicer(scenario);
+    if (servicer < 0)
+        return FF_OK;
+    const ff_status status =
+        ff_address_find_arm(&scenario->satellite[servicer].arm.device, ports, scenario->satellites,
+                            &addresses->arm, &addresses->arm_at, message, size);
+    addresses->virtual &= status == FF_OK && ff_socket_is_loopback(&addresses->arm_at);
+    return status;
 }
 
-ff_status ff_address_find_arm(const ff_arm_device *arm, const ff_ports *ports, const ff_device **device,
-                              struct sockaddr_in *at, char *message, size_t size) {
+ff_status ff_address_find_arm(const ff_arm_device *arm, const ff_ports *ports, int robots,
+                              const ff_device **device, struct sockaddr_in *at, char *message, size_t size) {
     *device = ff_device_of(FF_DEVICE_ARM, arm->kind);
-    const unsigned port = ports->rsi_port ? ports->rsi_port : (unsigned)arm->device.port;
+    const unsigned port = ports->rsi_port ? ports->rsi_port + (unsigned)robots : (unsigned)arm->device.port;
     if (ff_socket_address(arm->address, port, at) == FF_OK)
         return FF_OK;
     snprintf(message, size, "device.address is '%s', allowed: an IPv4 address", arm->address);

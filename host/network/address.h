@@ -20,7 +20,9 @@ typedef struct ff_address {
 } ff_address;
 
 typedef struct ff_addresses {
-    bool virtual; /* all of them */
+    bool virtual;         /* all of them */
+    const ff_device *arm; /* the servicer's; NULL: there is none */
+    struct sockaddr_in arm_at;
     ff_address body[FF_MAX_BODIES];
 } ff_addresses;
 
@@ -28,8 +30,8 @@ typedef struct ff_addresses {
  * of the list, on this computer. */
 ff_status ff_addresses_find(const ff_scenario *scenario, const ff_ports *ports, ff_addresses *addresses,
                             char *message, size_t size);
-/* The same of an arm alone: --rsi-port is its port, too. */
-ff_status ff_address_find_arm(const ff_arm_device *arm, const ff_ports *ports, const ff_device **device,
-                              struct sockaddr_in *at, char *message, size_t size);
+/* The same of an arm: of --rsi-port it takes the next one after `robots` of them. */
+ff_status ff_address_find_arm(const ff_arm_device *arm, const ff_ports *ports, int robots,
+                              const ff_device **device, struct sockaddr_in *at, char *message, size_t size);
 
 #endif

@@ -23,8 +23,7 @@ static size_t datagram_size(long received) {
     return received > 0 ? (size_t)received : FF_DEVICE_READ_MAX + 1;
 }
 
-/* [s] when a datagram arrived, by the kernel's stamp. */
-static double local_time(const ff_network *s, int64_t stamp) {
+double ff__network_local_time(const ff_network *s, int64_t stamp) {
     const int64_t now = ff_clock_now(), age = stamp ? ff_clock_real() - stamp : 0;
     return 1e-9 * (double)(now - (age > 0 ? age : 0) - s->epoch);
 }
@@ -34,7 +33,7 @@ static double local_time(const ff_network *s, int64_t stamp) {
 static void fit_sensor(ff_network *s, int i, int64_t arrived) {
     ff_network_body *b = &s->body[i];
     const double reported = s->body[0].report.record_arrives[i]; /* lock step */
-    const double local = isnan(s->virtual_now) ? local_time(s, arrived)
+    const double local = isnan(s->virtual_now) ? ff__network_local_time(s, arrived)
                          : isnan(reported)     ? s->virtual_now
                                                : reported;
     const uint32_t step = b->record.stamp - b->ft.last;
@@ -121,7 +120,7 @@ static void drain_sensor(ff_network *s, int i, double now) {
     if (came && !isnan(s->virtual_now) && s->speaks) /* the newest one's time is known */
         fit_sensor(s, i, 0);
     if (came && newest)
-        b->record_at = local_time(s, newest);
+        b->record_at = ff__network_local_time(s, newest);
     b->aged = came && n < RECORDS ? 0 : b->aged + 1; /* read empty: it is the newest there is */
     if (b->aged > 0 && isnan(s->virtual_now)) {
         /* By the clock: after a stall of ours several telegrams wait, and the first of them takes all
@@ -144,7 +143,7 @@ static void stamp_telegram(ff_network *s, int i, int64_t arrived) {
     b->fresh = true;
     b->taken = ff_clock_now();
     b->naps = 0;
-    b->arrived = local_time(s, arrived);
+    b->arrived = ff__network_local_time(s, arrived);
     if (s->address->virtual && !isnan(b->report.arrives)) {
         b->arrived = b->report.arrives;
         if (i == 0)
@@ -171,6 +170,20 @@ static long receive(ff_network *s, int i, void *bytes, size_t size, struct socka
                          : ff_socket_receive(b->robot_fd, bytes, size, from, arrived);
 }
 
+/* The pose of a robot that reports its axes alone, and its velocity. A turn has two quaternions: the one that
+ * continues what it was sent. */
+static void place_joints(ff_network *s, int i) {
+    ff_network_body *b = &s->body[i];
+    const ff_plan_body *plan = &s->plan->body[i];
+    ff_pose T = ff_arm_forward(&plan->arm, &b->report.joints);
+    const ff_quat q = T.q, to = b->out.to.T.q;
+    if (b->output.moved && q.w * to.w + q.x * to.x + q.y * to.y + q.z * to.z < 0.0)
+        T.q = (ff_quat){-q.w, -q.x, -q.y, -q.z};
+    b->report.pose = ff_plan_to_base(plan, T);
+    b->twist = b->report.rated ? ff_arm_twist(&plan->arm, &b->report.joints, b->report.rates)
+                               : ff_twist_zero();
+}
+
 /* One telegram of this body, if one waits. */
 bool ff__network_take_telegram(ff_network *s, int i, int64_t *arrived) {
     ff_network_body *b = &s->body[i];
@@ -194,8 +207,7 @@ bool ff__network_take_telegram(ff_network *s, int i, int64_t *arrived) {
         }
         b->report = sample.robot;
         if (s->address->body[i].robot->jointed)
-            b->report.pose =
-                ff_plan_to_base(&s->plan->body[i], ff_arm_forward(&s->plan->body[i].arm, &b->report.joints));
+            place_joints(s, i);
         if (!b->known) {
             b->first = b->report.pose;
             b->axes_first = b->report.joints;
@@ -247,14 +259,18 @@ static void attend_others(ff_network *s) {
 static void idle(ff_network *s, int64_t left) {
     const int64_t nap = left < 50000000 ? left : 50000000;
     const struct timespec t = {0, (long)nap};
-    struct pollfd p[FF_MAX_BODIES];
-    bool waits = false; /* a telegram that is not read yet must not keep us awake */
+    struct pollfd p[FF_MAX_BODIES + 1] = {{.fd = s->arm.fd, .events = POLLIN}};
+    /* a telegram that is not read yet must not keep us awake */
+    bool waits = s->arm.fd >= 0 && (s->arm.fresh || !s->speaks);
+    if (waits)
+        p[0].fd = -1;
     for (int i = 0; i < s->plan->bodies; i++) {
         /* a stream that was closed is readable for ever */
-        p[i] = (struct pollfd){.fd = s->body[i].stream.lost ? -1 : s->body[i].robot_fd, .events = POLLIN};
+        p[i + 1] = (struct pollfd){.fd = s->body[i].stream.lost ? -1 : s->body[i].robot_fd, .events = POLLIN};
         waits |= i > 0 && (s->body[i].fresh || !s->speaks);
     }
-    ppoll(p, waits ? 1 : (nfds_t)s->plan->bodies, waits ? &(struct timespec){0, NAP} : &t, NULL);
+    ppoll(p, waits ? 2 : (nfds_t)s->plan->bodies + 1, waits ? &(struct timespec){0, NAP} : &t, NULL);
+    s->arm.naps++;
     for (int i = 1; i < s->plan->bodies; i++)
         s->body[i].naps++;
     for (int i = 0; i < s->plan->bodies && !s->speaks; i++)
@@ -267,6 +283,7 @@ bool ff__network_wait_telegram(ff_network *s) {
     const int64_t begun = ff_clock_now(), patience = (int64_t)(1e9 * ff__network_patience(s));
     for (;;) {
         attend_others(s);
+        ff__network_attend_arm(s);
         const bool taken = ff__network_take_telegram(s, 0, &arrived);
         const int64_t waited = ff_clock_now() - begun, left = patience - waited;
         s->waited = 1e-9 * (double)waited;
@@ -279,6 +296,7 @@ bool ff__network_wait_telegram(ff_network *s) {
     }
     s->wake = ff_clock_now();
     attend_others(s); /* sent before the pacing telegram, perhaps, but not read yet */
+    ff__network_attend_arm(s);
     s->lateness_ns = arrived ? (double)(ff_clock_real() - arrived) : 0.0;
     s->pace = ff_network_clock_known(s, 0) ? ff_follow_time(&s->body[0].follow) : s->body[0].arrived;
     for (int i = 0; i < s->plan->bodies; i++)

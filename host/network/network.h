@@ -9,6 +9,7 @@
 #ifndef FF_NETWORK_NETWORK_H
 #define FF_NETWORK_NETWORK_H
 
+#include "facility/law.h"
 #include "facility/plan.h"
 #include "facility/station.h"
 #include "fit/motion.h"
@@ -62,6 +63,7 @@ typedef struct ff_network_body {
     int64_t taken;        /* [ns] when it was read */
     int naps;             /* since then, without a telegram of the pacing robot */
     ff_pose pose;         /* at the last sample */
+    ff_twist twist;       /* of the newest telegram, of a robot that reports it */
     ff_motion_state motion;
     ff_setpoint measured;
     ff_twist acceleration;
@@ -108,6 +110,27 @@ typedef struct ff_network_body {
     } ft;
 } ff_network_body;
 
+/* The servicer's arm. */
+typedef struct ff_network_arm {
+    int fd, body; /* its socket, -1: there is none; the servicer */
+    void *device; /* its state */
+    ff_joint_limits limits;
+    ff_arm_law law;
+    ff_arm_order order; /* newest */
+    bool released;      /* torques were sent */
+    bool known, ended,
+        strange; /* its address; was commanded to stop; has begun again: not answered any more */
+    struct sockaddr_in peer;
+    ff_joint_report report; /* newest */
+    bool fresh;             /* it waits for an answer */
+    bool sampled;           /* one is in a sample: */
+    double at;              /* [s] by its own clock, the newest one that is */
+    double arrived;         /* [s] local time of the newest telegram */
+    int64_t taken;          /* [ns] when it was read */
+    int naps;               /* since then */
+    bool clipped;           /* a torque was, since the last sample */
+} ff_network_arm;
+
 /* Large: not on the stack. */
 typedef struct ff_network {
     const ff_scenario *scenario; /* kept, not copied, as the next three */
@@ -115,6 +138,8 @@ typedef struct ff_network {
     const ff_addresses *address;
     ff_network_options options;
     ff_network_body body[FF_MAX_BODIES];
+    ff_network_arm arm;
+    ff_rigid_state nominal; /* motion of the running cycle */
     ff_clockfit_config fitting, fitting_sensor;
     int64_t epoch;      /* [ns] of the local time */
     int64_t wake;       /* [ns] when the pacing telegram was read */
@@ -126,6 +151,7 @@ typedef struct ff_network {
     unsigned led;       /* last written */
     int state;          /* of the run, as last reported */
     bool speaks;        /* every device has been heard */
+    bool heard;         /* one was, before the first telegram: if it is not used, it was refused */
     int64_t asked;      /* [ns] when the first telegram came, until every device speaks */
     bool anchored;      /* the arms' own standstill is known */
     bool silent;        /* the pacing robot is gone */

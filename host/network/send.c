@@ -9,12 +9,19 @@ static double telegram_time(const ff_network *s, int i) {
     return own ? ff_follow_time(&s->body[i].follow) : s->pace;
 }
 
-/* The pose of the corrections that stand in the last answer, as the controller rounds them. */
+/* What stands in the last answer, as the controller rounds it. */
+static ff_robot_order wire_order(const ff_network *s, int i) {
+    const ff_network_body *b = &s->body[i];
+    ff_robot_order at = {.joints.rail = b->axes.at.rail};
+    s->address->body[i].robot->sent(b->robot, &at);
+    return at;
+}
+
+/* The pose of the corrections in it. */
 static ff_pose wire_pose(const ff_network *s, int i) {
     const ff_network_body *b = &s->body[i];
     const ff_plan_body *plan = &s->plan->body[i];
-    ff_robot_order at = {.joints.rail = b->axes.at.rail};
-    s->address->body[i].robot->sent(b->robot, &at);
+    const ff_robot_order at = wire_order(s, i);
     if (plan->cartesian)
         return ff_plan_from_base(plan, at.pose);
     ff_pose T = ff_pose_mul(ff_arm_forward(&plan->arm, &at.joints), ff_pose_inverse(b->T_ba));
@@ -111,6 +118,14 @@ static void watch_limits(ff_network *s, int i) {
     b->turn = fmin(b->turn, b->axis);
 }
 
+/* A program that began again would be answered with the old corrections: where no mark of it may be missed,
+ * the telegrams say what they count from, unless the scenario has it that they do not. */
+static void watch_origin(ff_network *s, int i) {
+    const ff_device_settings *named = &s->scenario->satellite[i].robot.device;
+    if (!s->body[i].report.anchored && !s->address->body[i].virtual && !(named->no_rsol && named->no_aspos))
+        ff__network_find(s, (ff_trip){.code = FF_TRIP_ORIGIN, .body = i});
+}
+
 /* None of the first answers was taken: they do not say what the controller wants to hear. One alone may seem
  * to be, where its program begins again and its count of late ones with it. */
 static void watch_first(ff_network *s, int i) {
@@ -133,8 +148,14 @@ void ff__network_confirm(ff_network *s, int i, bool jumped) {
     const double most = b->limits.missed;
     ff_output_confirm(&b->output, taken, stood);
     ff_axes_confirm(&b->axes, taken, stood);
+    if (b->report.back && b->output.moved) {
+        const ff_robot_order at = wire_order(s, i);
+        ff_output_stand(&b->output, wire_pose(s, i));
+        ff_axes_stand(&b->axes, &at.joints);
+    }
     watch_controller(s, i);
     watch_limits(s, i);
+    watch_origin(s, i);
     if (!b->output.moved) {
         watch_first(s, i);
         return;
@@ -281,6 +302,9 @@ static void fill_axes(ff_network *s, int i, ff_robot_order *order) {
             ff__network_find(s, axes_trip(i, &out));
         else if (!b->axes.braking)
             look_ahead(s, i, &b->out.to, &joints);
+        /* a braking arm leaves the path, and its velocity with it */
+        if (s->scenario->satellite[i].robot.device.facility && !b->axes.braking)
+            ff_arm_rates(&s->plan->body[i].arm, &joints, &b->out.to.twist, order->rates);
     }
     order->joints = joints;
 }

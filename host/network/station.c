@@ -33,6 +33,7 @@ static ff_status read_page(ff_network *s, int i, char *message, size_t size) {
         nap = nap < 25000000 ? 2 * nap : 50000000;
     }
     if (!status) {
+        s->heard = true;
         message[0] = 0;
         status = device->configure(s->body[i].sensor, page, used);
         if (status != FF_OK)
@@ -97,21 +98,23 @@ static ff_status open_body(ff_network *s, int i, char *message, size_t size) {
     status = read_page(s, i, message, size);
     if (status == FF_OK && address->sensor->frame)
         status = ff_stream_open(&b->sensor_stream, address->sensor, b->sensor, &address->sensor_at, NULL,
-                                ff__network_patience(s), s->options.stop, &b->sensor_fd, message, size);
+                                ff__network_patience(s), s->options.stop, &b->sensor_fd, &s->heard, message, size);
     if (status == FF_OK && address->sensor->topics) {
         status = ff_stream_join(&b->sensor_link, address->sensor, b->sensor, &sensing, &address->sensor_at,
-                                ff__network_patience(s), s->options.loop_cpu, s->options.stop, message, size);
+                                ff__network_patience(s), s->options.loop_cpu, s->options.stop, &s->heard, message,
+                                size);
         b->sensor_fd = b->sensor_link.fd;
     }
     if (status == FF_OK && address->robot->topics) {
         status = ff_stream_join(&b->link, address->robot, b->robot, &settings, &address->robot_at,
-                                ff__network_patience(s), s->options.loop_cpu, s->options.stop, message, size);
+                                ff__network_patience(s), s->options.loop_cpu, s->options.stop, &s->heard, message,
+                                size);
         b->robot_fd = b->link.fd;
     }
     if (status == FF_OK && address->robot->frame) {
         status =
             ff_stream_open(&b->stream, address->robot, b->robot, &address->robot_at, &address->program_at,
-                           ff__network_patience(s), s->options.stop, &b->robot_fd, message, size);
+                           ff__network_patience(s), s->options.stop, &b->robot_fd, &s->heard, message, size);
     }
     if (status != FF_OK)
         return status;
@@ -144,6 +147,7 @@ static void close_all(void *self) {
         free(b->sensor);
         b->robot = b->sensor = NULL;
     }
+    ff__network_close_arm(s);
 }
 
 static ff_status open_all(void *self, const double *lead, char *message, size_t size) {
@@ -152,6 +156,8 @@ static ff_status open_all(void *self, const double *lead, char *message, size_t 
     ff_status status = FF_OK;
     for (int i = 0; i < s->plan->bodies && !status; i++)
         status = open_body(s, i, message, size);
+    if (status == FF_OK)
+        status = ff__network_open_arm(s, run_number(s->plan->bodies), message, size);
     if (status != FF_OK)
         close_all(s);
     return status;
@@ -275,7 +281,11 @@ static void report_device(const ff_network *s, int i, ff_sample_device *device) 
 /* filled: in a cycle whose telegram was lost, and that was not answered. */
 static void report_body(ff_network *s, int i, ff_pose T, bool filled, ff_sample_body *body) {
     ff_network_body *b = &s->body[i];
-    if (b->known) /* its pose is not known before */
+    /* one that has a clock of its own was there at another time than the pacing one */
+    if (b->known && b->report.rated && !filled && i == 0)
+        b->measured =
+            ff_motion_given(&b->motion, &(ff_setpoint){T, b->twist}, s->plan->cycle, &b->acceleration);
+    else if (b->known) /* its pose is not known before */
         b->measured = ff_motion_step(&b->motion, T, s->plan->cycle, &b->acceleration);
     body->sensor.f_s = b->record.f_s;
     body->sensor.age = (double)b->aged * s->plan->cycle;
@@ -318,6 +328,9 @@ static void report_faults(ff_network *s, ff_sample *sample) {
         else if (!s->body[i].has_record)
             ff__network_find(s, (ff_trip){.code = FF_TRIP_AGE, .body = i, .value = waited, .limit = silence});
     }
+    if (s->arm.fd >= 0 && !s->arm.known && waited > silence)
+        ff__network_find(
+            s, (ff_trip){.code = FF_TRIP_SILENT, .body = s->arm.body, .value = waited, .limit = silence});
     sample->found = s->found;
     s->found = (ff_trip){.code = FF_TRIP_NONE};
 }
@@ -348,12 +361,13 @@ static ff_status wait(void *self, ff_sample *sample) {
         report_body(
             s, i, sample->filled ? ff_pose_interpolate(s->fill.from[i], s->fill.to[i], share) : s->fill.to[i],
             sample->filled, &sample->body[i]);
+    ff__network_sample_arm(s, &sample->joints);
     if (sample->filled) {
         s->fill.left--;
         return FF_OK;
     }
     s->fill.of = 0;
-    bool speaks = true;
+    bool speaks = s->arm.fd < 0 || s->arm.known;
     for (int i = 0; i < s->plan->bodies; i++) {
         s->body[i].pose = s->speaks ? s->fill.to[i] : s->body[i].measured.T;
         speaks &= s->body[i].known && s->body[i].has_record;
@@ -370,8 +384,9 @@ static void offer(void *self, uint64_t k, const ff_setpoint *next, unsigned led,
                   const ff_rigid_state *nominal) {
     (void)next; /* a robot is answered when its telegram has come */
     (void)led;
-    (void)nominal;
-    ((ff_network *)self)->k = k;
+    ff_network *s = self;
+    s->k = k;
+    s->nominal = *nominal;
 }
 
 static void write_targets(void *self, uint64_t k, const ff_setpoint *command, unsigned led,
@@ -379,7 +394,6 @@ static void write_targets(void *self, uint64_t k, const ff_setpoint *command, un
     ff_network *s = self;
     (void)k;
     (void)measured_b;
-    (void)arm; /* none on devices */
     s->led = led;
     for (int i = 0; i < s->plan->bodies; i++)
         if (led >> i & 1u)
@@ -392,6 +406,7 @@ static void write_targets(void *self, uint64_t k, const ff_setpoint *command, un
         const bool limited = out->limited || out->braking;
         sent[i] = (ff_sent){limited ? out->to : command[i], out->lag, limited};
     }
+    ff__network_order_arm(s, arm);
 }
 
 static const ff_truth *truth(const void *self) {
@@ -410,7 +425,8 @@ static void end_all(ff_network *s) {
         ff__network_answer(s, i, true);
     int64_t arrived, heard = ff_clock_now();
     for (int tries = 0; tries < 20;) {
-        bool any = false, due = false; /* somebody was not commanded to stop yet */
+        bool due = false; /* somebody was not commanded to stop yet */
+        bool any = ff__network_end_arm(s, &due);
         for (int i = 0; i < s->plan->bodies; i++) {
             const ff_network_body *b = &s->body[i];
             if (ff__network_take_telegram(s, i, &arrived)) {
@@ -449,6 +465,12 @@ static void brake_others(ff_network *s) {
             ff__network_answer(s, i, rest[i] > FF_NETWORK_SETTLE);
             rest[i] += b->out.rests;
         }
+        ff__network_attend_arm(s);
+        ff_clock_sleep_until(ff_clock_now() + 200000);
+    }
+    bool due = s->arm.fd >= 0;
+    for (heard = ff_clock_now(); due && 1e-9 * (double)(ff_clock_now() - heard) < ff__network_patience(s);) {
+        ff__network_end_arm(s, &due);
         ff_clock_sleep_until(ff_clock_now() + 200000);
     }
 }
@@ -456,6 +478,7 @@ static void brake_others(ff_network *s) {
 static void release(void *self) {
     ff_network *s = self;
     s->led = 0;
+    s->arm.order.holds = true;
     if (s->silent)
         brake_others(s);
     else
@@ -469,6 +492,7 @@ ff_station ff_network_station(ff_network *s, const ff_scenario *scenario, ff_pla
     s->fitting_sensor.drift = 0.005; /* its nominal period is a guess from records that jitter */
     s->epoch = ff_clock_now();
     s->virtual_now = FF_NAN;
+    s->arm.fd = -1;
     for (int i = 0; i < FF_MAX_BODIES; i++)
         s->body[i].robot_fd = s->body[i].sensor_fd = s->body[i].link.fd = s->body[i].sensor_link.fd = -1;
     return (ff_station){.self = s,

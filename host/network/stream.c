@@ -86,7 +86,7 @@ static ff_status send_program(const ff_device *device, const void *state, const 
 
 static ff_status converse(ff_stream *stream, const ff_device *device, void *state,
                           const struct sockaddr_in *program_at, int64_t deadline, const atomic_bool *stop,
-                          int fd, char *message, size_t size) {
+                          int fd, bool *heard, char *message, size_t size) {
     uint8_t out[FF_DEVICE_SEND_MAX], in[FF_DEVICE_READ_MAX];
     size_t used;
     int64_t arrived;
@@ -112,6 +112,7 @@ static ff_status converse(ff_stream *stream, const ff_device *device, void *stat
             poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 20);
         }
         used = 0;
+        *heard = *heard || got > 0;
         status = got > 0 ? device->greet(state, in, (size_t)got, out, sizeof out, &used, message, size)
                          : FF_INFO_HELD;
         if (status == FF_INFO_HELD && (ff_clock_now() > deadline || atomic_load(stop)))
@@ -122,12 +123,12 @@ static ff_status converse(ff_stream *stream, const ff_device *device, void *stat
 
 ff_status ff_stream_open(ff_stream *stream, const ff_device *device, void *state,
                          const struct sockaddr_in *at, const struct sockaddr_in *program_at, double patience,
-                         const atomic_bool *stop, int *fd, char *message, size_t size) {
+                         const atomic_bool *stop, int *fd, bool *heard, char *message, size_t size) {
     const int64_t deadline = ff_clock_now() + (int64_t)(1e9 * patience);
     *stream = (ff_stream){.at = 0};
     ff_status status = call(at, deadline, stop, fd, message, size);
     if (status == FF_OK)
-        status = converse(stream, device, state, program_at, deadline, stop, *fd, message, size);
+        status = converse(stream, device, state, program_at, deadline, stop, *fd, heard, message, size);
     if (status != FF_OK && *fd >= 0) {
         close(*fd);
         *fd = -1;
@@ -149,7 +150,7 @@ static bool typed_otherwise(const ff_link *link, const ff_device_topics *topics,
 
 ff_status ff_stream_join(ff_link *link, const ff_device *device, void *state,
                          const ff_device_settings *settings, const struct sockaddr_in *at, double patience,
-                         int loop_cpu, const atomic_bool *stop, char *message, size_t size) {
+                         int loop_cpu, const atomic_bool *stop, bool *heard, char *message, size_t size) {
     const int64_t deadline = ff_clock_now() + (int64_t)(1e9 * patience);
     uint8_t in[FF_DEVICE_READ_MAX], out[FF_DEVICE_SEND_MAX];
     char address[INET_ADDRSTRLEN] = "?";
@@ -167,17 +168,22 @@ ff_status ff_stream_join(ff_link *link, const ff_device *device, void *state,
                                    .writes = topics.writes,
                                    .writes_type = topics.writes_type};
     ff_status status = ff_link_open(&config, link, message, size);
-    if (status != FF_OK)
+    if (status != FF_OK) {
+        *heard = true; /* nobody was asked: there is another reason */
         return status;
+    }
     status = device->greet(state, NULL, 0, out, sizeof out, &used, message, size);
     while (status == FF_INFO_HELD) {
         const long got = ff_link_receive(link, in, sizeof in, &arrived);
+        *heard = *heard || got > 0;
         if (got > 0)
             status = device->greet(state, in, (size_t)got, out, sizeof out, &used, message, size);
         const bool late = ff_clock_now() > deadline || atomic_load(stop);
         if (status == FF_INFO_HELD && late) { /* message: what is waited for */
             length = strlen(message);
-            if (!typed_otherwise(link, &topics, message, size))
+            if (typed_otherwise(link, &topics, message, size))
+                *heard = true;
+            else
                 snprintf(message + length, size - length, " in domain %u on %s", config.domain, address);
             status = FF_ERR_DEVICE;
         }

@@ -18,10 +18,11 @@ typedef struct ff_stream {
 } ff_stream;
 
 /* Connects, greets, sends the program: until the device's telegrams follow, at most `patience` [s] or until
- * *stop. FF_ERR_DEVICE with one sentence; *fd is -1 then. Not in real time. */
+ * *stop. FF_ERR_DEVICE with one sentence; *fd is -1 then. *heard becomes true once it has said anything, or
+ * where that it did not is not the reason. Not in real time. */
 ff_status ff_stream_open(ff_stream *stream, const ff_device *device, void *state,
                          const struct sockaddr_in *at, const struct sockaddr_in *program_at, double patience,
-                         const atomic_bool *stop, int *fd, char *message, size_t size);
+                         const atomic_bool *stop, int *fd, bool *heard, char *message, size_t size);
 /* As ff_socket_receive: the next whole packet, copied; 0: none waits; -1: one that is longer than the buffer.
  * No allocation; it never blocks. */
 long ff_stream_receive(ff_stream *stream, const ff_device *device, int fd, void *buffer, size_t size,
@@ -30,6 +31,6 @@ long ff_stream_receive(ff_stream *stream, const ff_device *device, int fd, void 
 /* The same of a device on topics of ROS 2, from the interface `at`. */
 ff_status ff_stream_join(ff_link *link, const ff_device *device, void *state,
                          const ff_device_settings *settings, const struct sockaddr_in *at, double patience,
-                         int loop_cpu, const atomic_bool *stop, char *message, size_t size);
+                         int loop_cpu, const atomic_bool *stop, bool *heard, char *message, size_t size);
 
 #endif

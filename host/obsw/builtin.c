@@ -11,7 +11,9 @@ void ff_builtin_default(ff_builtin_config *config) {
                                   .sync_rate = 1.2,
                                   .hold_rate = 0.6,
                                   .arm_rate = 3.0,
-                                  .grasp_rate = 25.0};
+                                  .grasp_rate = 25.0,
+                                  .detumble = FF_INF,
+                                  .detumble_damping = 2e4};
 }
 
 static ff_vec3 vec(const double *a) {
@@ -33,14 +35,18 @@ static void quintic(double s, double *x, double *dx, double *ddx) {
  * Storage function of (24): W_a = sum (e'^2 + r^2 e^2)/2 over base and joints, so W_a' = -sum 2 r e'^2 =
  * -delta. After the grasp the arm alone is controlled (e'' + 4 r e' + r^2 e = 0): W_a is the joints', delta
  * is sum 4 r e'^2. delta is not negative but zero where e' is: the printed (24) asks for more than any such
- * controller has. */
+ * controller has.
+ *
+ * To stop the tumble the thrusters brake the base by a pure torque against its rate, t = -d w: it takes
+ * energy
+ * (-d w^2) whatever is grasped, needs nothing of the client's inertia, and leaves the linear momentum of
+ * both.
+ */
 void ff_builtin_step(const ff_builtin_config *config, const ff_obsw_in *in, ff_obsw_out *out) {
     const size_t n = ff_tree_joints(config->tree);
-    const bool held = in->t >= config->grasp;
-    *out = (ff_obsw_out){.phase = in->t >= config->release    ? 4
-                                  : held                      ? 3
-                                  : in->t >= config->approach ? 2
-                                                              : 1};
+    const bool held = in->t >= config->grasp, released = in->t >= config->release;
+    const bool stops = held && !released && in->t >= config->detumble;
+    *out = (ff_obsw_out){.phase = released ? 4 : stops ? 5 : held ? 3 : in->t >= config->approach ? 2 : 1};
 
     /* base in the client's frame, from the camera */
     const double *a = in->client_attitude;
@@ -89,7 +95,7 @@ void ff_builtin_step(const ff_builtin_config *config, const ff_obsw_in *in, ff_o
     }
     /* Grasped or released, the arm alone holds, stiff and over-damped in the measure of its own inertia
      * (constant gains would make the light wrist diverge at the sampling rate): the base floats, the
-     * thrusters are off. */
+     * thrusters are off, or brake. */
     if (held)
         acc.base = ff_twist_zero();
     ff_tree_force force;
@@ -103,6 +109,8 @@ void ff_builtin_step(const ff_builtin_config *config, const ff_obsw_in *in, ff_o
             out->torque[i] = force.base.t.a[i];
         }
     }
+    for (int i = 0; stops && i < 3; i++)
+        out->torque[i] = -config->detumble_damping * w_b.a[i];
     out->storage = storage;
     out->dissipation = dissipation;
 }

@@ -16,6 +16,8 @@ typedef struct ff_builtin_config {
     double release;                     /* [s] it has let go again; FF_INF */
     double sync_rate, hold_rate;        /* [rad/s] of the base's control before and after `approach` */
     double arm_rate, grasp_rate;        /* [rad/s] of the joints, before and after the grasp */
+    double detumble;                    /* [s] from here on the base's rate is damped; FF_INF */
+    double detumble_damping;            /* [N m s/rad] by so much */
 } ff_builtin_config;
 
 void ff_builtin_default(ff_builtin_config *config);

@@ -48,6 +48,7 @@ void ff_computer_configure(const ff_scenario *scenario, ff_computer_config *c) {
     c->force_limit = o->force_limit;
     c->torque_limit = o->torque_limit;
     c->library = o->library;
+    c->held = scenario->held;
     c->call = o->call;
     c->library_timeout = o->timeout;
     snprintf(c->udp.address, sizeof c->udp.address, "%.63s", o->address);
@@ -67,6 +68,8 @@ void ff_computer_configure(const ff_scenario *scenario, ff_computer_config *c) {
     b->hold_rate = o->hold_rate;
     b->arm_rate = o->arm_rate;
     b->grasp_rate = o->grasp_rate;
+    b->detumble = o->detumble;
+    b->detumble_damping = o->detumble_damping;
     b->grasp = b->release = FF_INF; /* as the gripper says */
 }
 
@@ -108,8 +111,8 @@ ff_status ff_computer_open(const ff_computer_config *config, ff_computer *c, cha
     if (!config->record.read && !config->call) {
         const ff_obsw_setup setup = {FF_OBSW_VERSION, (uint32_t)c->joints, config->cycle};
         if (config->kind == FF_OBSW_SHARED)
-            status = ff_obsw_shared_open(&c->shared, config->library, &setup, config->library_timeout,
-                                         message, size);
+            status = ff_obsw_shared_open(&c->shared, config->held, config->library, &setup,
+                                         config->library_timeout, message, size);
         else if (config->kind == FF_OBSW_UDP)
             status = open_udp(c, message, size);
     }

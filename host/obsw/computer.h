@@ -31,6 +31,7 @@ typedef struct ff_computer_config {
     double force_limit, torque_limit; /* [N, N m] of the thrusters, each axis; FF_INF */
     ff_builtin_config builtin;        /* tree and work are needed for every kind: they say the joints */
     const char *library;              /* FF_OBSW_SHARED */
+    ff_held *held;                    /* has its bytes; NULL: they are read when it is opened */
     double library_timeout;           /* [s] wall clock, for one step; its start may take ten times as long */
     ff_obsw_udp_config udp;           /* FF_OBSW_UDP */
     ff_obsw_opener *opener;           /* FF_OBSW_UDP; NULL: there is no network */

@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "text/clock.h"
-#include "text/file.h"
+#include "text/image.h"
 #include <unistd.h>
 
 typedef enum order { ORDER_STEP, ORDER_END } order;
@@ -44,16 +44,16 @@ static bool find(void *library, const char *name, void *function, size_t bytes) 
     return symbol != NULL;
 }
 
-static bool load(software *s, const char *path, struct ff_obsw_room *room) {
-    char here[FF_FILE_PATH];
-    snprintf(here, sizeof here, "%s%s", strchr(path, '/') ? "" : "./", path); /* else the system's folders */
+static bool load(software *s, const ff_held_file *file, struct ff_obsw_room *room) {
+    const char *const path = file->path;
+    char why[260];
     uint32_t (*version)(void);
     void *(*create)(const ff_obsw_setup *);
     char *const message = room->message;
     const size_t size = sizeof room->message;
-    *s = (software){.library = dlopen(here, RTLD_NOW | RTLD_LOCAL)};
+    *s = (software){.library = ff_image_load(file, why, sizeof why)};
     if (!s->library) {
-        snprintf(message, size, "the on-board software does not load: %s", dlerror());
+        snprintf(message, size, "the on-board software does not load: %.90s: %s", path, why);
         return false;
     }
     const char *lacks = NULL;
@@ -102,14 +102,14 @@ static void close_ours(void) {
     close_range(3, ~0u, 0);
 }
 
-static _Noreturn void live(struct ff_obsw_room *room, const char *path, pid_t parent) {
+static _Noreturn void live(struct ff_obsw_room *room, const ff_held_file *file, pid_t parent) {
     software s;
     signal(SIGINT, SIG_IGN); /* a key stops the run, and the run ends this */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
     close_ours();
-    const bool ready = load(&s, path, room);
+    const bool ready = load(&s, file, room);
     room->returned = ready ? 0 : 1;
     sem_post(&room->answer);
     while (ready) {
@@ -186,9 +186,9 @@ bool ff_obsw_shared_text(const ff_obsw_shared_info *info, double timeout, char *
     return info->died || info->stuck;
 }
 
-ff_status ff_obsw_shared_open(ff_obsw_shared *shared, const char *path, const ff_obsw_setup *setup,
-                              double timeout, char *message, size_t size) {
-    *shared = (ff_obsw_shared){.timeout = timeout};
+static ff_status open_file(ff_obsw_shared *shared, const ff_held_file *file, const ff_obsw_setup *setup,
+                           double timeout, char *message, size_t size) {
+    const char *const path = file->path;
     struct ff_obsw_room *const room =
         mmap(NULL, sizeof *room, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (room == MAP_FAILED)
@@ -202,7 +202,7 @@ ff_status ff_obsw_shared_open(ff_obsw_shared *shared, const char *path, const ff
     const pid_t parent = getpid();
     shared->child = fork();
     if (shared->child == 0)
-        live(room, path, parent);
+        live(room, file, parent);
     bool ready = false;
     if (shared->child < 0)
         snprintf(message, size, "the on-board software gets no process: %s", strerror(errno));
@@ -223,6 +223,23 @@ ff_status ff_obsw_shared_open(ff_obsw_shared *shared, const char *path, const ff
         return FF_OK;
     end_child(shared);
     return FF_ERR_DEVICE;
+}
+
+ff_status ff_obsw_shared_open(ff_obsw_shared *shared, ff_held *held, const char *path,
+                              const ff_obsw_setup *setup, double timeout, char *message, size_t size) {
+    *shared = (ff_obsw_shared){.timeout = timeout};
+    ff_held own = {0};
+    const ff_held_file *file;
+    char why[200] = "";
+    ff_status status = ff_image_read(held ? held : &own, path, &file, why, sizeof why);
+    if (status == FF_OK)
+        status = open_file(shared, file, setup, timeout, message, size);
+    else {
+        snprintf(message, size, "the on-board software does not load: %s: %s", path, why);
+        status = status == FF_ERR_MEMORY ? status : FF_ERR_DEVICE;
+    }
+    ff_held_free(&own);
+    return status;
 }
 
 ff_status ff_obsw_shared_step(ff_obsw_shared *s, const ff_obsw_in *in, ff_obsw_out *out) {

@@ -10,6 +10,7 @@
 
 #include "../../examples/obsw/obsw.h"
 #include "freefloat/base.h"
+#include "text/held.h"
 
 typedef struct ff_obsw_shared_info {
     uint64_t stuck;  /* steps that did not return in time */
@@ -30,11 +31,11 @@ typedef struct ff_obsw_shared {
     ff_obsw_shared_info info;
 } ff_obsw_shared;
 
-/* timeout: [s] wall clock, longest time for one step; its start may take ten times as long. FF_ERR_DEVICE
- * with one sentence: it does not load, lacks a function, has another version, refuses, crashes or does not
- * return. */
-ff_status ff_obsw_shared_open(ff_obsw_shared *shared, const char *path, const ff_obsw_setup *setup,
-                              double timeout, char *message, size_t size);
+/* held: has the library's bytes, which are loaded; NULL: they are read now. timeout: [s] wall clock, longest
+ * time for one step; its start may take ten times as long. FF_ERR_DEVICE with one sentence: it does not load,
+ * lacks a function, has another version, refuses, crashes or does not return. */
+ff_status ff_obsw_shared_open(ff_obsw_shared *shared, ff_held *held, const char *path,
+                              const ff_obsw_setup *setup, double timeout, char *message, size_t size);
 /* FF_OK: *out is its answer. FF_INFO_HELD: it gave none; one that has not returned from an earlier step is
  * not waited for again, and called again only after it has returned. */
 ff_status ff_obsw_shared_step(ff_obsw_shared *shared, const ff_obsw_in *in, ff_obsw_out *out);

@@ -35,6 +35,10 @@ static void collect(ff_operator *o) {
         result->robot[i] = b->measured;
         o->done.clock[i] = clock_of(&o->network, i);
     }
+    if (o->address.arm)
+        o->address.arm->count(o->network.arm.device, &result->arm);
+    if (o->mission)
+        o->done.obsw = o->mission->computer.info;
     ff_executive_close(&o->executive);
     o->done.status = run->status;
     snprintf(o->done.message, sizeof o->done.message, "%s", run->message);
@@ -57,6 +61,7 @@ void ff__operator_conclude(ff_operator *o) {
     ff_rt_result *result = o->result;
     ff_run_result *run = &result->run;
     result->check = o->preflight.check;
+    result->heard = o->network.heard;
     if (o->opened)
         collect(o);
     result->dropped_rows = ff_ring_dropped(&o->rows);

@@ -312,7 +312,8 @@ ff_status ff_rt_emulation_check(const ff_scenario *scenario, const ff_ports *por
             return ff_refuse(FF_ERR_UNSUPPORTED, message, size,
                              "joint %d of the target begins at %.3g rad/s, allowed on devices: at rest",
                              i + 1, scenario->arms.target.link[i].speed);
-    const ff_status status = ff_address_find_arm(&scenario->emulator_at, ports, &device, &at, message, size);
+    const ff_status status =
+        ff_address_find_arm(&scenario->emulator_at, ports, 0, &device, &at, message, size);
     if (status != FF_OK)
         return status;
     *virtual = ff_socket_is_loopback(&at);
@@ -346,7 +347,7 @@ static ff_status open_loop_on(arm_loop *a, char *message, size_t size) {
     a->controller = ff_emulate_controller_create(&a->config, message, size, &status);
     if (!a->controller)
         return status;
-    ff_address_find_arm(&s->emulator_at, &a->options->ports, &a->device, &a->at, message, size);
+    ff_address_find_arm(&s->emulator_at, &a->options->ports, 0, &a->device, &a->at, message, size);
     a->state = calloc(1, a->device->bytes);
     if (!a->state)
         return ff_refuse(FF_ERR_MEMORY, message, size, "no memory for the arm");

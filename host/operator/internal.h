@@ -3,6 +3,7 @@
 #ifndef FF_OPERATOR_INTERNAL_H
 #define FF_OPERATOR_INTERNAL_H
 
+#include "executive/mission.h"
 #include "operator/operator.h"
 #include "operator/ring.h"
 #include "text/clock.h"
@@ -21,7 +22,8 @@ typedef struct ff_operator {
     ff_addresses address;
     ff_network network;
     ff_preflight preflight;
-    ff_sink sink; /* into the rings */
+    ff_mission *mission; /* guidance of a servicer with an arm; NULL: none */
+    ff_sink sink;        /* into the rings */
     ff_run_options inner;
     ff_run_result done;
     ff_executive executive;

@@ -1,5 +1,6 @@
 /* The real-time thread of a run on devices, and what surrounds it. */
 #include "operator/internal.h"
+#include "facility/law.h"
 #include "operator/selftest.h"
 
 #include <math.h>
@@ -128,6 +129,19 @@ bool ff_rt_may_move(const ff_scenario *scenario, char *message, size_t size) {
             return false;
         }
     }
+    const int servicer = ff_scenario_servicer(scenario);
+    ff_joint_limits joints = {.joints = 0};
+    if (servicer >= 0)
+        ff_arm_law_limits(&scenario->satellite[servicer].arm, &joints);
+    for (unsigned i = 0; i < joints.joints; i++)
+        if (!isfinite(joints.torque[i]) || !isfinite(joints.speed[i]) || !isfinite(joints.lower[i]) ||
+            !isfinite(joints.upper[i])) {
+            snprintf(message, size,
+                     "%s: an arm that is not virtual needs torque, velocity, lower and upper of each joint: "
+                     "describe it by a URDF file (arm.model)",
+                     scenario->satellite[servicer].name);
+            return false;
+        }
     ff_rights rights = {.fifo = false};
     pthread_t thread;
     if (pthread_create(&thread, NULL, try_rights, &rights) == 0)
@@ -137,6 +151,26 @@ bool ff_rt_may_move(const ff_scenario *scenario, char *message, size_t size) {
     snprintf(message, size, "a real robot needs real-time rights (freefloat rt --selftest): %.150s",
              rights.missing);
     return false;
+}
+
+/* The on-board software of a servicer, in the real-time thread: it must not wait for anybody. */
+static ff_status open_mission(ff_operator *o, char *message, size_t size) {
+    if (ff_scenario_servicer(o->scenario) < 0)
+        return FF_OK;
+    ff_mission *mission = malloc(sizeof *mission);
+    if (!mission) {
+        snprintf(message, size, "no memory for the on-board software");
+        return FF_ERR_MEMORY;
+    }
+    const ff_status status =
+        ff_mission_open(mission, o->scenario, NULL, (ff_obsw_record){NULL, NULL}, message, size);
+    if (status != FF_OK) {
+        free(mission);
+        return status;
+    }
+    o->mission = mission;
+    o->inner.guidance = ff_mission_guidance(mission);
+    return FF_OK;
 }
 
 static ff_status open_all(ff_operator *o, char *message, size_t size) {
@@ -163,6 +197,8 @@ static ff_status open_all(ff_operator *o, char *message, size_t size) {
     const ff_station station = ff_network_station(&o->network, scenario, &o->plan, &o->address, &network);
     o->sink = ff__operator_sink(o);
     o->inner = (ff_run_options){.sinks = &o->sink, .count = 1};
+    if ((status = open_mission(o, message, size)) != FF_OK)
+        return status;
     status = ff_executive_open_devices(&o->executive, scenario, station, &o->plan, &o->preflight,
                                        (ff_attendant){o, stops, finds}, &o->inner, ff_clock_now, &o->done);
     o->opened = status == FF_OK;
@@ -213,6 +249,9 @@ void ff_rt_run(const ff_scenario *scenario, const ff_run_options *run, const ff_
     ff_telemetry_stop(&o->telemetry);
     ff__operator_conclude(o);
     ff_preflight_close(&o->preflight);
+    if (o->mission)
+        ff_mission_close(o->mission);
+    free(o->mission);
     ff_ring_free(&o->rows);
     ff_tuning_free(&o->tuning);
     ff_ring_free(&o->notes);

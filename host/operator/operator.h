@@ -51,12 +51,13 @@ typedef struct ff_rt_result {
     ff_state state; /* at the end */
     ff_trip trip;   /* why it ended */
     bool retreated;
+    bool heard; /* a device, when it was met, also one that was refused */
     ff_stop_why stopped[FF_MAX_BODIES]; /* what the stop came to, of those that moved */
     ff_check check;
     ff_rights rights;
     ff_faults faults; /* page faults and preemptions of the real-time thread while it floated */
     ff_histogram lateness, compute, io;
-    ff_device_counters robots[FF_MAX_BODIES], sensors[FF_MAX_BODIES];
+    ff_device_counters robots[FF_MAX_BODIES], sensors[FF_MAX_BODIES], arm;
     uint64_t missed_at_rest; /* of the missed ones: before the motion, where no row stands for them */
     uint64_t missed, filled, strangers, dropped_rows, dropped_telemetry;
     ff_setpoint robot[FF_MAX_BODIES]; /* measured at the end */

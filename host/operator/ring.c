@@ -72,3 +72,20 @@ size_t ff_ring_count(const ff_ring *ring) {
     return atomic_load_explicit(&ring->head, memory_order_acquire) -
            atomic_load_explicit(&ring->tail, memory_order_acquire);
 }
+
+ff_claim ff_claim_open(ff_claims *claims) {
+    const uint64_t ticket = ++claims->opened;
+    atomic_store_explicit(&claims->cell[ticket % FF_CLAIMS], 2 * ticket, memory_order_release);
+    return (ff_claim){claims, ticket};
+}
+
+bool ff_claim_take(ff_claim claim) {
+    if (!claim.claims)
+        return true;
+    uint_fast64_t open = 2 * claim.ticket;
+    return atomic_compare_exchange_strong(&claim.claims->cell[claim.ticket % FF_CLAIMS], &open, open + 1);
+}
+
+bool ff_claim_waits(ff_claim claim) {
+    return !claim.claims || atomic_load(&claim.claims->cell[claim.ticket % FF_CLAIMS]) == 2 * claim.ticket;
+}

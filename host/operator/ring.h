@@ -40,4 +40,26 @@ bool ff_ring_pop(ff_ring *ring, void *item);
 size_t ff_ring_count(const ff_ring *ring);
 uint64_t ff_ring_dropped(const ff_ring *ring);
 
+/* Whether what was asked for is done or given up is decided once, by whoever comes first: the asker that waits
+ * no longer, or who does it, at the moment of its effect. What was reported as not done is never done later.
+ * A ticket is valid while FF_CLAIMS younger ones are not opened; then it counts as given up. */
+enum { FF_CLAIMS = 1024 };
+
+typedef struct ff_claims {
+    uint64_t opened; /* the asker's */
+    atomic_uint_fast64_t cell[FF_CLAIMS];
+} ff_claims;
+
+typedef struct ff_claim {
+    ff_claims *claims; /* NULL: nobody gives it up */
+    uint64_t ticket;
+} ff_claim;
+
+/* The asker, one thread. */
+ff_claim ff_claim_open(ff_claims *claims);
+/* Either side. True: it is the caller's; false: it was decided before. */
+bool ff_claim_take(ff_claim claim);
+/* Not decided yet. */
+bool ff_claim_waits(ff_claim claim);
+
 #endif

@@ -38,7 +38,29 @@ static int nearest(const ff_touch *touch, const ff_row *row, int i, ff_vec3 forc
     return best >= 0 ? best : touch->touched[i];
 }
 
+/* Through an arm all is touched by the gripper, whose place is not looked at: it says itself whether it holds
+ * something; any other force is the first contact that is not a grasp. */
+static void find_by_arm(const ff_touch *touch, int servicer, ff_row *row) {
+    const ff_scenario *s = touch->scenario;
+    const ff_row_body *b = &row->body[servicer];
+    int bump = -1;
+    for (int c = 0; c < s->contacts; c++) {
+        if (row->touching[c])
+            return;
+        bump = bump < 0 && s->contact[c].kind != FF_CONTACT_GRASP ? c : bump;
+    }
+    if (bump < 0 || row->final || !(ff_vec3_norm(b->measured_b.f) > touch->threshold[servicer]))
+        return;
+    row->touching[bump] = true;
+    row->contact_force[bump] = ff_quat_rotate(b->inertial.T.q, b->measured_b.f);
+}
+
 void ff_touch_find(ff_touch *touch, ff_row *row) {
+    const int servicer = ff_scenario_servicer(touch->scenario);
+    if (servicer >= 0) {
+        find_by_arm(touch, servicer, row);
+        return;
+    }
     for (int i = 0; i < touch->scenario->satellites; i++) {
         const ff_row_body *b = &row->body[i];
         const ff_vec3 force = ff_quat_rotate(b->inertial.T.q, b->measured_b.f);

@@ -198,7 +198,7 @@ static void tell(ff_tuning *tuning, const ff_order *order, double t, bool done, 
 }
 
 static void start_zero(ff_tuning *tuning, const ff_tuning_access *access, const ff_order *order) {
-    if (tuning->zero_left || tuning->ramp_left) {
+    if ((tuning->zero_left && ff_claim_waits(tuning->zero.claim)) || tuning->ramp_left) {
         tell(tuning, order, access->t, false, "zero refused: already zeroing");
         return;
     }
@@ -261,6 +261,8 @@ void ff_tuning_advance(ff_tuning *tuning, ff_tuning_access *access) {
              "anew");
         return;
     }
+    if (!ff_claim_take(tuning->zero.claim))
+        return;
     ff_order_answer answer = {.order = tuning->zero, .done = true, .t = access->t, .text = "zeroed"};
     for (int i = 0; i < access->bodies; i++) {
         const ff_wrench mean = ff_wrench_scale(1.0 / n, tuning->sum[i]);
@@ -282,8 +284,10 @@ ff_wrench ff_tuning_reading(const ff_wrench_config *config, ff_pose T_wb, ff_wre
 
 void ff_tuning_apply(ff_tuning *tuning, ff_tuning_access *access) {
     ff_order order;
-    if (!ff_ring_pop(&tuning->orders, &order))
-        return;
+    do {
+        if (!ff_ring_pop(&tuning->orders, &order))
+            return;
+    } while (order.verb == FF_ORDER_ZERO ? !ff_claim_waits(order.claim) : !ff_claim_take(order.claim));
     switch (order.verb) {
     case FF_ORDER_HOLD:
         access->hold = true;

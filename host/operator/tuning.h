@@ -57,6 +57,7 @@ typedef struct ff_order {
     int parameter; /* SET */
     double value;
     uint32_t id, from; /* the asker's, untouched */
+    ff_claim claim;    /* taken when it takes effect; one that was given up has none, and no answer */
 } ff_order;
 
 typedef struct ff_order_answer {

@@ -98,8 +98,10 @@ ff_status ff_log_open(const char *path, const ff_scenario *scenario, const ff_lo
                       ff_log *log) {
     ff_mcap_writer_config config = ff_mcap_writer_config_default();
     config.codec = source->compress ? ff_codec_zstd() : NULL;
-    *log = (ff_log){.scenario = scenario, .sync = source->sync};
+    *log = (ff_log){.scenario = scenario, .sync = source->sync, .codec = config.codec};
     ff_status status = ff_topics_init(scenario, FF_TOPIC_LOG, &log->topics);
+    if (!status)
+        (void)ff_overview_init(&log->topics.columns, &log->overview); /* the log is whole without it */
     const ff_topic_taker taker = taker_of(log);
     if (!status)
         status = ff_mcap_writer_open(path, &config, &log->writer);
@@ -164,6 +166,7 @@ static ff_status take(void *self, const ff_row *row) {
     const ff_status status = ff_topics_row(&log->topics, row, &taker);
     if (status != FF_OK)
         return status;
+    ff_overview_take(&log->overview, &log->topics.columns, row);
     /* one row more would lie beyond the bound */
     if (row->t + 2.0 * log->scenario->cycle - log->flushed > FF_SINK_FLUSH || row->status < 0) {
         log->flushed = row->t + log->scenario->cycle;
@@ -184,8 +187,14 @@ ff_sink ff_log_sink(ff_log *log) {
 
 ff_status ff_log_close(ff_log *log) {
     ff_status status = FF_OK;
-    if (log->writer)
-        status = ff_mcap_writer_close(log->writer);
+    if (log->writer) {
+        status = ff_mcap_writer_flush(log->writer);
+        if (!status)
+            status = ff_overview_write(&log->overview, log->codec, log->writer);
+        const ff_status closed = ff_mcap_writer_close(log->writer);
+        status = status ? status : closed;
+    }
+    ff_overview_free(&log->overview);
     ff_topics_free(&log->topics);
     *log = (ff_log){0};
     return status;

@@ -16,6 +16,7 @@
 #ifndef FF_RECORD_LOG_H
 #define FF_RECORD_LOG_H
 
+#include "record/overview.h"
 #include "record/topics.h"
 
 enum {
@@ -46,6 +47,8 @@ typedef struct ff_log {
     const ff_scenario *scenario;
     ff_topics topics;
     uint16_t channel[FF_TOPICS_MAX]; /* of each */
+    ff_overview overview;            /* empty where there is no memory for it */
+    const ff_codec *codec;           /* NULL: nothing is compressed */
     double flushed;                  /* [s] run time of the last flush */
     bool sync;
     int64_t synced; /* [ns] CLOCK_MONOTONIC */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "record/thin.h"
 #include "report/detail.h"
 #include "report/pack.h"
 #include "text/file.h"
@@ -17,7 +18,6 @@ static const char TITLE_MARK[] = "<!--ff:title-->";
 static const char DATA_MARK[] = "<!--ff:data-->";
 
 enum {
-    ROWS_MAX = 16384, /* a multiple of four: four rows merge into two */
     BINS_PER_DECADE = 20,
     BIN_DECADES = 9, /* 10 ns to 10 s */
     BINS = BINS_PER_DECADE * BIN_DECADES
@@ -29,22 +29,10 @@ typedef struct histogram {
     uint64_t count[BINS];
 } histogram;
 
-typedef struct extreme {
-    float low, high;
-    bool low_first, any;
-} extreme;
-
 struct ff_report_series {
     int columns;
     char **name;
-    size_t rows, allocated;
-    double *time;           /* [rows] */
-    float *value;           /* [rows][columns - 1] */
-    uint64_t cycles;        /* rows added */
-    uint64_t bucket;        /* cycles per pair of rows; 1: rows are kept as they are */
-    uint64_t pending;       /* cycles in the open bucket */
-    double pending_time[3]; /* first, middle, last */
-    extreme *open;          /* [columns - 1] */
+    ff_thin thin;
     int histograms;
     histogram *histogram;
     int touching;             /* columns "contact.*.touching" */
@@ -69,9 +57,7 @@ void ff_report_series_destroy(ff_report_series *series) {
     for (int i = 0; series->name && i < series->columns; i++)
         free(series->name[i]);
     free(series->name);
-    free(series->time);
-    free(series->value);
-    free(series->open);
+    ff_thin_free(&series->thin);
     free(series->histogram);
     free(series->touch);
     free(series->single);
@@ -93,12 +79,10 @@ ff_report_series *ff_report_series_create(int columns, const char *const *names)
     if (!s)
         return NULL;
     s->columns = columns;
-    s->bucket = 1;
     s->name = calloc((size_t)columns, sizeof *s->name);
-    s->open = calloc((size_t)columns, sizeof *s->open);
     s->touch = calloc((size_t)columns, sizeof *s->touch);
     s->single = calloc((size_t)columns, sizeof *s->single);
-    bool complete = s->name && s->open && s->touch && s->single;
+    bool complete = ff_thin_init((size_t)columns - 1, &s->thin) == FF_OK && s->name && s->touch && s->single;
     for (int i = 0; complete && i < columns; i++) {
         s->name[i] = copy_string(names[i]);
         complete = s->name[i] != NULL;
@@ -118,63 +102,6 @@ ff_report_series *ff_report_series_create(int columns, const char *const *names)
         return NULL;
     }
     return s;
-}
-
-static void extreme_add(extreme *e, float value) {
-    if (!isfinite(value))
-        return;
-    if (!e->any) {
-        *e = (extreme){.low = value, .high = value, .low_first = true, .any = true};
-        return;
-    }
-    if (value < e->low) {
-        e->low = value;
-        e->low_first = false;
-    }
-    if (value > e->high) {
-        e->high = value;
-        e->low_first = true;
-    }
-}
-
-static void extreme_get(const extreme *e, float *first, float *second) {
-    *first = !e->any ? NAN : e->low_first ? e->low : e->high;
-    *second = !e->any ? NAN : e->low_first ? e->high : e->low;
-}
-
-/* Every four rows become two. The count of rows left over (at most three) stays at the end as it is. */
-static void merge_rows(size_t *rows, double *time, float *value, size_t width) {
-    size_t groups = *rows / 4, rest = *rows % 4;
-    for (size_t g = 0; g < groups; g++) {
-        time[2 * g] = time[4 * g];
-        time[2 * g + 1] = time[4 * g + 2];
-        for (size_t c = 0; c < width; c++) {
-            extreme e = {.any = false};
-            for (size_t r = 0; r < 4; r++)
-                extreme_add(&e, value[(4 * g + r) * width + c]);
-            extreme_get(&e, &value[2 * g * width + c], &value[(2 * g + 1) * width + c]);
-        }
-    }
-    memmove(time + 2 * groups, time + 4 * groups, rest * sizeof *time);
-    memmove(value + 2 * groups * width, value + 4 * groups * width, rest * width * sizeof *value);
-    *rows = 2 * groups + rest;
-}
-
-static ff_status reserve(ff_report_series *s, size_t rows) {
-    if (rows <= s->allocated)
-        return FF_OK;
-    size_t want = s->allocated ? 2 * s->allocated : 1024;
-    size_t width = (size_t)s->columns - 1;
-    double *time = realloc(s->time, want * sizeof *time);
-    if (time)
-        s->time = time;
-    float *value = realloc(s->value, (want * width + 1) * sizeof *value);
-    if (value)
-        s->value = value;
-    if (!time || !value)
-        return FF_ERR_MEMORY;
-    s->allocated = want;
-    return FF_OK;
 }
 
 static void count_timing(ff_report_series *s, const double *row) {
@@ -200,72 +127,31 @@ static ff_status begin_detail(ff_report_series *s) {
     s->detail = ff_report_detail_create(width);
     if (!s->detail)
         return FF_ERR_MEMORY;
-    for (size_t r = 0; r < s->rows; r++)
-        add_detail(s, s->time[r], s->value + r * width);
+    for (size_t r = 0; r < s->thin.rows; r++)
+        add_detail(s, s->thin.time[r], s->thin.value + r * width);
     return FF_OK;
 }
 
 ff_status ff_report_add_row(ff_report_series *s, const double *row) {
-    size_t width = (size_t)s->columns - 1;
-    double last = s->pending ? s->pending_time[2] : s->rows ? s->time[s->rows - 1] : -HUGE_VAL;
-    if (!isfinite(row[0]) || row[0] < last)
-        return FF_ERR_ARGUMENT;
-    if (s->bucket == 1 && s->rows < ROWS_MAX) {
-        ff_status status = reserve(s, s->rows + 1);
-        if (status)
-            return status;
-        s->time[s->rows] = row[0];
-        for (size_t c = 0; c < width; c++)
-            s->value[s->rows * width + c] = (float)row[c + 1];
-        s->rows++;
-        s->cycles++;
-        count_timing(s, row);
-        return FF_OK;
-    }
-    if (!s->detail && begin_detail(s) != FF_OK)
+    for (int c = 1; c < s->columns; c++)
+        s->single[c - 1] = (float)row[c];
+    if (s->thin.cycles == FF_THIN_ROWS && !s->detail && begin_detail(s) != FF_OK)
         return FF_ERR_MEMORY;
-    if (s->rows == ROWS_MAX) { /* allocated in full by now */
-        merge_rows(&s->rows, s->time, s->value, width);
-        s->bucket = s->bucket == 1 ? 4 : 2 * s->bucket;
-    }
-    if (s->pending == 0) {
-        s->pending_time[0] = row[0];
-        memset(s->open, 0, width * sizeof *s->open);
-    }
-    if (s->pending == s->bucket / 2)
-        s->pending_time[1] = row[0];
-    s->pending_time[2] = row[0];
-    for (size_t c = 0; c < width; c++) {
-        s->single[c] = (float)row[c + 1];
-        extreme_add(&s->open[c], s->single[c]);
-    }
-    add_detail(s, row[0], s->single);
-    s->cycles++;
+    const ff_status status = ff_thin_add(&s->thin, row[0], s->single);
+    if (status)
+        return status;
+    if (s->detail)
+        add_detail(s, row[0], s->single);
     count_timing(s, row);
-    if (++s->pending == s->bucket) {
-        for (size_t c = 0; c < width; c++)
-            extreme_get(&s->open[c], &s->value[s->rows * width + c], &s->value[(s->rows + 1) * width + c]);
-        s->time[s->rows] = s->pending_time[0];
-        s->time[s->rows + 1] = s->pending_time[1];
-        s->rows += 2;
-        s->pending = 0;
-    }
     return FF_OK;
 }
 
 size_t ff_report_series_rows(const ff_report_series *series) {
-    return series->rows + (series->pending > 1 ? 2 : series->pending);
+    return ff_thin_count(&series->thin);
 }
 
 double ff_report_series_value(const ff_report_series *s, size_t row, int column) {
-    size_t width = (size_t)s->columns - 1;
-    if (row < s->rows)
-        return column == 0 ? s->time[row] : (double)s->value[row * width + (size_t)column - 1];
-    if (column == 0)
-        return s->pending_time[row == s->rows ? 0 : 2];
-    float pair[2];
-    extreme_get(&s->open[column - 1], &pair[0], &pair[1]);
-    return (double)pair[row - s->rows];
+    return ff_thin_value(&s->thin, row, (size_t)column);
 }
 
 /* ---------------------------------------------------------------------------------------------- blocks -- */
@@ -299,9 +185,9 @@ static ff_status block_copy(const ff_report_series *s, block *b) {
     b->value = malloc((rows * width + 1) * sizeof *b->value);
     if (!b->time || !b->value)
         return FF_ERR_MEMORY;
-    memcpy(b->time, s->time, s->rows * sizeof *b->time);
-    memcpy(b->value, s->value, s->rows * width * sizeof *b->value);
-    for (size_t r = s->rows; r < rows; r++) { /* the open bucket */
+    memcpy(b->time, s->thin.time, s->thin.rows * sizeof *b->time);
+    memcpy(b->value, s->thin.value, s->thin.rows * width * sizeof *b->value);
+    for (size_t r = s->thin.rows; r < rows; r++) { /* the open bucket */
         b->time[r] = ff_report_series_value(s, r, 0);
         for (size_t c = 0; c < width; c++)
             b->value[r * width + c] = (float)ff_report_series_value(s, r, (int)c + 1);
@@ -332,12 +218,12 @@ static ff_status block_encode(const ff_report_series *s, block *b, bool raw) {
 static ff_status block_create(const ff_report_series *s, block *b, bool raw) {
     b->table = (ff_report_table){.rows = ff_report_series_rows(s),
                                  .width = (size_t)s->columns - 1,
-                                 .time = s->time,
-                                 .value = s->value};
-    b->bucket = s->bucket;
+                                 .time = s->thin.time,
+                                 .value = s->thin.value};
+    b->bucket = s->thin.bucket;
     b->detail = s->detail ? ff_report_detail_rows(s->detail) : 0;
     b->constant = malloc(b->table.width + 1);
-    if (!b->constant || (s->pending && block_copy(s, b) != FF_OK))
+    if (!b->constant || (s->thin.pending && block_copy(s, b) != FF_OK))
         return FF_ERR_MEMORY;
     return block_encode(s, b, raw);
 }
@@ -350,7 +236,7 @@ static ff_status block_merge(const ff_report_series *s, block *b, bool raw) {
     }
     if (!b->value && block_copy(s, b) != FF_OK)
         return FF_ERR_MEMORY;
-    merge_rows(&b->table.rows, b->time, b->value, b->table.width);
+    ff_thin_merge(&b->table.rows, b->time, b->value, b->table.width);
     b->bucket = b->bucket == 1 ? 4 : 2 * b->bucket;
     return block_encode(s, b, raw);
 }
@@ -490,8 +376,8 @@ static void put_run(FILE *f, const ff_report_run *run, const block *b, int index
     if (run->series) {
         fprintf(
             f, "{\"block\":\"ff-series-%d\",\"encoding\":\"%s\",\"rows\":%zu,\"cycles\":%llu,\"bucket\":%llu",
-            index, raw ? "raw" : "deflate", block_table(b)->rows, (unsigned long long)run->series->cycles,
-            (unsigned long long)b->bucket);
+            index, raw ? "raw" : "deflate", block_table(b)->rows,
+            (unsigned long long)run->series->thin.cycles, (unsigned long long)b->bucket);
         put_spans(f, b);
         fputs(",\"columns\":[{", f);
         put_name(f, run->series->name[0]);
@@ -617,7 +503,7 @@ ff_status ff_report_write_with(const char *path, const char *title, const ff_rep
 #endif
     size_t budget = 2100000 + 700000 * (size_t)(n - 1);
     for (int i = 0; i < n; i++)
-        if (runs[i].series && runs[i].series->bucket > 1)
+        if (runs[i].series && runs[i].series->thin.bucket > 1)
             budget = 4000000;
     if (options && options->max_bytes)
         budget = options->max_bytes;

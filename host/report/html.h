@@ -16,12 +16,9 @@
 #include <stdint.h>
 #include "freefloat/base.h"
 
-/* A table in bounded memory: at most 16384 rows, one float per column (double for time). Up to there every
- * row is kept as it is. Beyond, each bucket of cycles becomes two rows, the smallest and the largest value of
- * every column in the order in which they came, so that no spike is lost; the bucket doubles whenever the
- * table is full. Beside them up to 12544 rows are kept as they are in and around contacts (a column
- * "contact.*.touching" is not 0) and at the end (report/detail.h): the page shows both as one table. Columns
- * "timing.*" also get a histogram of every row. */
+/* A table in bounded memory (record/thin.h). Beside its rows up to 12544 rows are kept as they are in and
+ * around contacts (a column "contact.*.touching" is not 0) and at the end (report/detail.h): the page shows
+ * both as one table. Columns "timing.*" also get a histogram of every row. */
 typedef struct ff_report_series ff_report_series;
 
 /* names: `columns` strings "name [unit]" (the unit may be absent), the first is the time; they are copied.

@@ -171,21 +171,26 @@ static int is_shown(const struct dirent *entry) {
     return entry->d_name[0] != '.';
 }
 
-static bool walk(const char *folder, const char *below, int depth, bool (*take)(void *user, const char *file),
-                 void *user) {
+static int is_there_at_all(const struct dirent *entry) {
+    return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
+           strcmp(entry->d_name, FF_RUN_LOCK) != 0;
+}
+
+static bool walk(const char *folder, const char *below, int depth, bool hidden,
+                 bool (*take)(void *user, const char *file), void *user) {
     char path[FF_FILE_PATH], file[FF_FILE_PATH];
     struct dirent **entry;
     if (*below ? !ff__run_join(path, folder, below) : snprintf(path, sizeof path, "%s", folder) < 0)
         return false;
-    const int count = scandir(path, &entry, is_shown, alphasort);
+    const int count = scandir(path, &entry, hidden ? is_there_at_all : is_shown, alphasort);
     bool good = count >= 0;
     for (int i = 0; i < count; i++) {
         struct stat info;
         const bool fits = *below ? ff__run_join(file, below, entry[i]->d_name)
                                  : snprintf(file, sizeof file, "%s", entry[i]->d_name) > 0;
         good = good && fits && ff__run_join(path, folder, file);
-        if (good && lstat(path, &info) == 0 && S_ISDIR(info.st_mode))
-            good = depth == 0 || walk(folder, file, depth - 1, take, user);
+        if (good && depth > 0 && lstat(path, &info) == 0 && S_ISDIR(info.st_mode))
+            good = walk(folder, file, depth - 1, hidden, take, user);
         else if (good && (*below || strcmp(file, FF_RUN_MANIFEST) != 0))
             good = take(user, file);
         free(entry[i]);
@@ -195,6 +200,6 @@ static bool walk(const char *folder, const char *below, int depth, bool (*take)(
     return good;
 }
 
-bool ff__run_files(const char *folder, bool (*take)(void *user, const char *file), void *user) {
-    return walk(folder, "", 4, take, user);
+bool ff__run_files(const char *folder, bool hidden, bool (*take)(void *user, const char *file), void *user) {
+    return walk(folder, "", 4, hidden, take, user);
 }

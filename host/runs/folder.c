@@ -272,7 +272,8 @@ static ff_outcome refuse_planted(const char *dir, const char *name, ff_notes *no
         dir, (int)strcspn(name, "/"), name);
 }
 
-static ff_outcome choose_place(ff_run_folder *run, const ff_manifest *m, ff_notes *notes) {
+static ff_outcome choose_place(ff_run_folder *run, const ff_manifest *m, const char *trouble,
+                               ff_notes *notes) {
     const ff_run_wanted *w = &run->wanted;
     const char *dir = run->shown, *key = ff_manifest_text(m, "key");
     run->place = FF_RUN_STAGED;
@@ -300,9 +301,9 @@ static ff_outcome choose_place(ff_run_folder *run, const ff_manifest *m, ff_note
     if (!m->root)
         return ff_notes_error(
             notes, FF_REFUSED,
-            "%s: is not empty, and no run of freefloat (it has no manifest.json); choose another "
+            "%s: is not empty, and no run of freefloat that may be replaced (%s); choose another "
             "folder with --out, or write into it with --force",
-            dir);
+            dir, trouble);
     if (!ff_manifest_complete(m) || has(dir, FF_RUN_NEW))
         return ff_notes_error(
             notes, FF_REFUSED,
@@ -413,9 +414,16 @@ static ff_outcome begin_given(ff_run_folder *run, ff_notes *notes) {
     if (!link)
         recover(run->shown, notes);
     ff_manifest m;
-    ff_manifest_read(run->shown, &m);
+    char trouble[200] = "";
+    errno = 0;
+    const ff_status found = ff_manifest_read(run->shown, &m);
+    if (found != FF_OK)
+        ff__manifest_trouble(run->shown, found, errno, trouble, sizeof trouble);
     take_time(run, NULL);
-    ff_outcome outcome = link ? refuse_planted(run->shown, link, notes) : choose_place(run, &m, notes);
+    ff_outcome outcome = link ? refuse_planted(run->shown, link, notes)
+                         : found == FF_ERR_MEMORY
+                             ? ff_notes_error(notes, FF_FAILED, "%s: no memory", run->shown)
+                             : choose_place(run, &m, trouble, notes);
     if (run->resumed && *ff_manifest_text(&m, "id"))
         snprintf(run->id, sizeof run->id, "%.38s", ff_manifest_text(&m, "id"));
     ff_manifest_free(&m);
@@ -453,26 +461,8 @@ static const char *lock_folder(const ff_run_folder *run) {
     return run->place == FF_RUN_LINKED ? run->path : run->shown;
 }
 
-/* The reference, and each method of a comparison, load on-board software anew: what of it changed meanwhile
- * makes results of two. The other files are read once. */
-static bool is_mixed(const ff_run_folder *run, ff_notes *notes) {
-    const ff_run_inputs *inputs = run->wanted.inputs;
-    const char *changed = inputs ? ff_run_inputs_changed(inputs, FF_RUN_ONBOARD) : NULL;
-    if (changed)
-        ff_notes_error(notes, FF_FAILED,
-                       "%s was changed while this ran: the results may be of either file; run it again",
-                       changed);
-    return changed != NULL;
-}
-
-ff_outcome ff_run_finish(ff_run_folder *run, const ff_run_end *asked, ff_notes *notes) {
+ff_outcome ff_run_finish(ff_run_folder *run, const ff_run_end *end, ff_notes *notes) {
     ff_outcome outcome = FF_DONE;
-    ff_run_end made = *asked;
-    const ff_run_end *const end = &made;
-    if (made.whole && !made.stopped && is_mixed(run, notes)) {
-        made.whole = false;
-        made.exit_status = FF_FAILED;
-    }
     char which[FF_FILE_PATH];
     errno = 0;
     ff_status shown = FF_OK;

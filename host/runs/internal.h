@@ -52,13 +52,17 @@ void ff__run_unlock(const char *folder, int *lock);
 /* Does a process write in the folder now. */
 bool ff__run_locked(const char *folder);
 
-/* Calls `take` with every file below the folder, in order of names: its path from there. Files whose names
- * begin with a dot and the manifest are left out. False: `take` said so, or no memory. */
-bool ff__run_files(const char *folder, bool (*take)(void *user, const char *file), void *user);
+/* Calls `take` with every file below the folder, in order of names: its path from there. The manifest is left
+ * out, and without `hidden` what begins with a dot; with it our lock. Folders below the fifth are files.
+ * False: `take` said so, or no memory. */
+bool ff__run_files(const char *folder, bool hidden, bool (*take)(void *user, const char *file), void *user);
 
 /* Writes path/manifest.json. end NULL: running. FF_ERR_IO with errno and the file that it was, FF_ERR_MEMORY.
  */
 ff_status ff__manifest_write(const ff_run_folder *run, const ff_run_end *end, char which[FF_FILE_PATH]);
+/* Why it was not read, as a sentence about its folder: not there, a link, no file, unreadable, not ours.
+ * status, error: of ff_manifest_read, and errno. */
+void ff__manifest_trouble(const char *folder, ff_status status, int error, char *text, size_t size);
 ff_status ff__manifest_read_file(const char *path, ff_manifest *manifest);
 /* Shows a complete run: switches the link, or moves the files. FF_ERR_IO with errno, and what was shown
  * before is shown still; EEXIST: a result would replace a file that the former run did not write (unless

@@ -64,7 +64,8 @@ static bool describe(ff_run_entry *e) {
         strftime(e->started, sizeof e->started, "%Y-%m-%dT%H:%M:%SZ", &t);
     }
     errno = 0;
-    const bool sized = ff__run_files(e->path, add_size, (void *[]){e->path, &e->bytes}) || errno != ENOMEM;
+    const bool sized =
+        ff__run_files(e->path, false, add_size, (void *[]){e->path, &e->bytes}) || errno != ENOMEM;
     e->linked = is_linked(e->name, e->id);
     ff_manifest_free(&m);
     return sized;

@@ -92,7 +92,7 @@ static bool put_result(void *user, const char *file) {
 static ff_status put_results(ff_json *json, const char *folder, char which[FF_FILE_PATH]) {
     collection c = {.json = json, .folder = folder, .which = which};
     ff_json_open(json, "results", '{');
-    const bool good = ff__run_files(folder, put_result, &c);
+    const bool good = ff__run_files(folder, false, put_result, &c);
     ff_json_close(json, '}');
     ff_json_integer(json, "bytes", (long long)c.bytes);
     errno = c.error ? c.error : errno;
@@ -182,8 +182,13 @@ ff_status ff__manifest_read_file(const char *path, ff_manifest *manifest) {
     size_t length;
     *manifest = (ff_manifest){0};
     struct stat info;
-    if (lstat(path, &info) == 0 && S_ISLNK(info.st_mode))
+    const bool there = lstat(path, &info) == 0;
+    if (there && S_ISLNK(info.st_mode))
         return FF_ERR_FORMAT;
+    if (there && !S_ISREG(info.st_mode)) { /* a pipe may wait for its other end */
+        errno = EINVAL;
+        return FF_ERR_IO;
+    }
     const ff_status found = ff_file_read_own(path, MANIFEST_BYTES, &manifest->text, &length, NULL, 0);
     if (found != FF_OK)
         return found == FF_ERR_MEMORY || found == FF_ERR_IO ? found : FF_ERR_FORMAT;
@@ -201,6 +206,25 @@ ff_status ff__manifest_read_file(const char *path, ff_manifest *manifest) {
     if (status != FF_OK)
         ff_manifest_free(manifest);
     return status;
+}
+
+void ff__manifest_trouble(const char *folder, ff_status status, int error, char *text, size_t size) {
+    char path[FF_FILE_PATH];
+    struct stat info = {0};
+    const bool there = ff__run_join(path, folder, FF_RUN_MANIFEST) && lstat(path, &info) == 0;
+    if (!there && errno == ENOENT)
+        snprintf(text, size, "it has no " FF_RUN_MANIFEST);
+    else if (there && S_ISLNK(info.st_mode))
+        snprintf(text, size, "its " FF_RUN_MANIFEST " is a link, which is not followed");
+    else if (there && !S_ISREG(info.st_mode))
+        snprintf(text, size, "its " FF_RUN_MANIFEST " is no file but a %s",
+                 S_ISDIR(info.st_mode)    ? "folder"
+                 : S_ISFIFO(info.st_mode) ? "pipe"
+                                          : "device");
+    else if (status == FF_ERR_IO)
+        snprintf(text, size, "its " FF_RUN_MANIFEST " cannot be read (%s)", strerror(error ? error : errno));
+    else
+        snprintf(text, size, "its " FF_RUN_MANIFEST " is damaged, or not ours");
 }
 
 void ff_manifest_free(ff_manifest *manifest) {

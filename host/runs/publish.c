@@ -90,7 +90,7 @@ static bool is_former(void *user, const char *file) {
 bool ff__run_foreign(const char *folder, const ff_manifest *former, char name[FF_FILE_PATH]) {
     foreign f = {.folder = folder, .former = ff_node_find(former->root, "results"), .name = name};
     *name = 0;
-    return !ff__run_files(folder, is_former, &f) && *name;
+    return !ff__run_files(folder, false, is_former, &f) && *name;
 }
 
 /* A result whose place is taken by a file that the former run did not write. */
@@ -181,7 +181,7 @@ static bool put_back(switching *s) {
         good =
             (is_in(s->from, n->key) || !is_in(s->folder, n->key) || move_one(s->folder, s->from, n->key)) &&
             good;
-    good = good && ff__run_files(s->aside, give_back, s) &&
+    good = good && ff__run_files(s->aside, false, give_back, s) &&
            (!is_in(s->aside, FF_RUN_MANIFEST) || move_one(s->aside, s->folder, FF_RUN_MANIFEST));
     if (good)
         ff__run_remove(s->aside, false);
@@ -194,7 +194,7 @@ static bool put_back(switching *s) {
 static bool exchange_files(switching *s) {
     if ((mkdir(s->aside, 0777) != 0 && errno != EEXIST) ||
         (is_in(s->folder, FF_RUN_MANIFEST) && !move_one(s->folder, s->aside, FF_RUN_MANIFEST)) ||
-        !ff__run_files(s->folder, set_aside, s))
+        !ff__run_files(s->folder, false, set_aside, s))
         return false;
     for (const ff_node *n = s->fresh ? s->fresh->child : NULL; n; n = n->next)
         if (!move_one(s->from, s->folder, n->key))

@@ -19,18 +19,10 @@
 
 /* --------------------------------------------------------------------------------------------- inputs -- */
 
-/* Another file, or another content, has another of these; zero: no ordinary file. */
-typedef struct ff_run_seen {
-    uint64_t device, node, size;
-    int64_t written, changed; /* [ns] */
-} ff_run_seen;
-
 /* A file that the results depend on. */
 typedef struct ff_run_input {
     char *role, *path; /* "scenario", "model", "mesh", "onboard", "method" ... */
     char sha256[FF_SHA256_TEXT];
-    ff_run_seen seen; /* just before it was hashed */
-    bool held;        /* its bytes were read for good: a change of the file changes no result */
 } ff_run_input;
 
 typedef struct ff_run_inputs {
@@ -39,29 +31,12 @@ typedef struct ff_run_inputs {
     bool failed; /* memory ran out: the list is not whole */
 } ff_run_inputs;
 
-/* sha256 NULL: of the file as it is now; empty where it cannot be read twice (a pipe). Given: of bytes that
- * are held. A file that is listed already is not added again. */
+/* sha256: of bytes that are held (text/held.h); NULL: of the file as it is now, of which nothing is computed
+ * (it is not there, or its scenario holds nothing). A file that is listed already is not added again. */
 void ff_run_inputs_add(ff_run_inputs *inputs, const char *role, const char *path, const char *sha256);
 /* A scenario's file and every file that it names: models, meshes, on-board software, its method's library. */
 void ff_run_inputs_scenario(ff_run_inputs *inputs, const char *path, const ff_scenario *scenario);
 void ff_run_inputs_free(ff_run_inputs *inputs);
-
-#define FF_RUN_ONBOARD "on-board software" /* a role */
-
-/* The path of a file (of a role; NULL: any) that is not held and whose bytes are not those that were listed;
- * NULL: none. Takes a stat(2) for each, and a hash where the file was touched. */
-const char *ff_run_inputs_changed(const ff_run_inputs *inputs, const char *role);
-
-/* The same, asked again and again: what was touched is hashed once. */
-typedef struct ff_run_watch {
-    const ff_run_inputs *inputs;
-    ff_run_seen *seen; /* of each file when it was looked at last */
-} ff_run_watch;
-
-/* FF_ERR_MEMORY. */
-ff_status ff_run_watch_begin(const ff_run_inputs *inputs, ff_run_watch *watch);
-const char *ff_run_watch_changed(ff_run_watch *watch);
-void ff_run_watch_end(ff_run_watch *watch);
 
 /* ------------------------------------------------------------------------------------------- one run -- */
 
@@ -110,7 +85,7 @@ typedef struct ff_run_end {
  * what is neither a complete run of ours nor to be replaced (`force`), or another campaign's results: one
  * line. */
 ff_outcome ff_run_begin(const ff_run_wanted *wanted, ff_run_folder *run, ff_notes *notes);
-/* A whole run, whose on-board software is still the same file: its files are hashed and synced, the manifest
+/* A whole run: its files are hashed and synced, the manifest
  * says complete, then it is switched in. Otherwise the folder stays as it is, marked, and what was shown
  * before is shown still. FF_FAILED with a line, also for a run that is not whole. Releases the lock in any
  * case. */

@@ -181,16 +181,16 @@ ff_status ff_runs_verify(const char *folder, const ff_catalog *catalog, ff_run_t
     const bool moving = ff__run_join(fresh, folder, FF_RUN_NEW) && stat(fresh, &info) == 0;
     if (status == FF_ERR_MEMORY)
         return ff_refuse(status, message, size, "no memory");
-    if (status == FF_ERR_IO && unread != ENOENT && !moving)
-        return ff_refuse(FF_ERR_FORMAT, message, size, "its manifest.json cannot be read (%s)",
-                         strerror(unread));
-    if (status != FF_OK)
+    if (status != FF_OK && moving)
+        return ff_refuse(FF_ERR_FORMAT, message, size,
+                         "a switch to a new run was cut short; the next run with --out completes it");
+    if (status != FF_OK) {
+        char why[200];
+        ff__manifest_trouble(folder, status, unread, why, sizeof why);
         return ff_refuse(
-            FF_ERR_FORMAT, message, size,
-            moving ? "a switch to a new run was cut short; the next run with --out completes it"
-            : status == FF_ERR_IO ? "it has no manifest.json: not a run, or one of a version before 0.2"
-            : ff__run_is_link(folder, FF_RUN_MANIFEST) ? "its manifest.json is a link, which is not followed"
-                                                       : "its manifest.json is damaged, or not ours");
+            FF_ERR_FORMAT, message, size, "%s%s", why,
+            status == FF_ERR_IO && unread == ENOENT ? ": not a run, or one of a version before 0.2" : "");
+    }
     if (!ff_manifest_complete(&m)) {
         ff_refuse(FF_ERR_FORMAT, message, size, "the run is %s: %s",
                   ff__run_locked(folder) ? "still written" : "not complete", ff_manifest_text(&m, "state"));
@@ -220,7 +220,7 @@ ff_status ff_runs_verify(const char *folder, const ff_catalog *catalog, ff_run_t
         check_result(&v, n);
     errno = 0;
     const bool enough = check_summary(&v, &m) == FF_OK;
-    const bool walked = enough && ff__run_files(folder, check_other, &v);
+    const bool walked = enough && ff__run_files(folder, true, check_other, &v);
     const int error = enough ? errno : ENOMEM;
     ff_manifest_free(&m);
     if (walked)

@@ -52,7 +52,8 @@
     X(LAG, "m", "the limits keep the robot behind the satellite", "widen them or slow the motion") \
     X(METHOD, "", "the method has failed", "see its settings, or change the method") \
     X(CORRECTION, "mm or deg", "the controller limits corrections otherwise than the scenario says", "write its files anew (facility --controller-files), or correct clip_deg and clip_mm") \
-    X(CONTROLLER, "", "the controller does not move its robot any more", "see its pendant")
+    X(CONTROLLER, "", "the controller does not move its robot any more", "see its pendant") \
+    X(ORIGIN, "", "the controller's telegrams do not say where its corrections count from", "let them carry RSol or ASPos (facility --controller-files), or use relative corrections; rsol and aspos off: without")
 /* clang-format on */
 
 typedef enum ff_trip_code {

@@ -132,7 +132,78 @@ static bool read_ready(ff_reader *r, const ff_node *node, const ff_key *key, ff_
     return true;
 }
 
-/* An arm by its name, or by its URDF file. */
+/* A list of `count` numbers, required; fallback: what it is where it is not there. */
+static bool read_row(ff_reader *r, const ff_node *map, const ff_key *arm, const char *name, int count,
+                     const double *fallback, double *value) {
+    const ff_node *node = ff_node_find(map, name);
+    if (!node && !fallback)
+        return ff_reader_fail(r, map->place, "arm lacks the key '%s', allowed: one number for each axis",
+                              name);
+    if (!node) {
+        memcpy(value, fallback, (size_t)count * sizeof *value);
+        return true;
+    }
+    if (node->kind != FF_NODE_LIST || node->count != count)
+        return ff_reader_fail(
+            r, node->place, "%s must be a list of %d, allowed: one number for each axis of `a`", name, count);
+    return ff_reader_numbers(r, node, ff__find_key(arm->section, name), count, value);
+}
+
+/* About z, or x: right angles are exact. */
+static ff_quat turn_deg(double deg, bool about_x) {
+    const double rest = remainder(deg, 360.0), half = rest * FF_PI / 360.0, right = sqrt(0.5);
+    double c = cos(half), s = sin(half);
+    if (fabs(rest) == 90.0) {
+        c = right;
+        s = rest > 0.0 ? right : -right;
+    } else if (fabs(rest) == 180.0) {
+        c = 0.0;
+        s = 1.0;
+    }
+    return about_x ? (ff_quat){c, s, 0, 0} : (ff_quat){c, 0, 0, s};
+}
+
+/* Denavit and Hartenberg's rows as a chain of axes, at zero angles. */
+static bool read_lengths(ff_reader *r, const ff_node *map, const ff_key *key, ff_arm_config *arm) {
+    static const double zero[FF_ARM_AXES];
+    double a[FF_ARM_AXES], d[FF_ARM_AXES], alpha[FF_ARM_AXES], theta[FF_ARM_AXES];
+    const ff_node *first = ff_node_find(map, "a");
+    const int n = first && first->kind == FF_NODE_LIST ? first->count : 0;
+    if (n != 6 && n != 7)
+        return ff_reader_fail(r, first ? first->place : map->place,
+                              "arm has neither a model nor six or seven numbers under a, allowed: model: "
+                              "FILE.urdf, or a, d, alpha_deg, lower, upper, speed of each axis");
+    *arm = (ff_arm_config){.axes = n, .chain = true, .rail = {.rule = FF_ARM_RAIL_NONE, .axis = {{0, 1, 0}}}};
+    arm->base = arm->tool = ff_pose_identity();
+    if (!read_row(r, map, key, "a", n, NULL, a) || !read_row(r, map, key, "d", n, NULL, d) ||
+        !read_row(r, map, key, "alpha_deg", n, NULL, alpha) ||
+        !read_row(r, map, key, "theta_deg", n, zero, theta) ||
+        !read_row(r, map, key, "lower", n, NULL, arm->lower) ||
+        !read_row(r, map, key, "upper", n, NULL, arm->upper) ||
+        !read_row(r, map, key, "speed", n, NULL, arm->speed))
+        return false;
+    ff_pose T = ff_pose_identity();
+    ff_vec3 last = ff_vec3_zero();
+    for (int i = 0; i < n; i++) {
+        arm->axis[i].offset = ff_vec3_sub(T.p, last);
+        arm->axis[i].direction = ff_vec3_unit(ff_quat_rotate(T.q, ff_vec3_make(0, 0, 1)));
+        arm->ready[i] = 0.5 * (arm->lower[i] + arm->upper[i]);
+        last = T.p;
+        const ff_pose turned = ff_pose_mul(T, (ff_pose){turn_deg(theta[i], false), ff_vec3_zero()});
+        T.p = ff_pose_apply(turned, ff_vec3_make(a[i], 0, d[i]));
+        T.q = ff_quat_unit(ff_quat_mul(turned.q, turn_deg(alpha[i], true)));
+    }
+    arm->flange = (ff_pose){T.q, ff_vec3_sub(T.p, last)};
+    for (int i = 0; i < n; i++)
+        if (!(arm->lower[i] < arm->upper[i]))
+            return ff_reader_fail(r, ff_node_find(map, "upper")->place,
+                                  "upper of axis %d is %.9g, allowed: above lower, %.9g [rad]", i + 1,
+                                  arm->upper[i], arm->lower[i]);
+    return ff_arm_validate(arm) == FF_OK ||
+           ff_reader_fail(r, first->place, "the arm has no length, allowed: a and d of a real one");
+}
+
+/* An arm by its name, by its URDF file or by lengths. */
 bool ff__read_robot_arm(ff_reader *r, const ff_node *node, const ff_key *key, void *at) {
     ff_satellite *satellite = (ff_satellite *)((char *)at - offsetof(ff_satellite, robot.device.arm));
     ff_device_settings *settings = (ff_device_settings *)((char *)at - offsetof(ff_device_settings, arm));
@@ -152,27 +223,33 @@ bool ff__read_robot_arm(ff_reader *r, const ff_node *node, const ff_key *key, vo
                               arm.axes);
     }
     if (node->kind != FF_NODE_MAP)
-        return ff_reader_fail(
-            r, node->place,
-            "arm must be a name or a map, not %s, allowed: kr120, ..., or {model: FILE.urdf, "
-            "tip: LINK}",
-            ff_node_kind_text(node));
+        return ff_reader_fail(r, node->place,
+                              "arm must be a name or a map, not %s, allowed: kr120, ..., {model: FILE.urdf, "
+                              "tip: LINK}, or {a, d, alpha_deg, lower, upper, speed}",
+                              ff_node_kind_text(node));
     if (!ff__read_below(r, node, key, &names))
         return false;
     const ff_node *model = ff_node_find(node, "model");
-    const struct ff_tree_model_file *file = read_model(r, model, true);
+    if (model) {
+        static const char *const rows[] = {"a", "d", "alpha_deg", "theta_deg", "lower", "upper", "speed"};
+        for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+            if (ff_node_find(node, rows[i]))
+                return ff_reader_fail(r, ff_node_find(node, rows[i])->key_place,
+                                      "%s beside a model, allowed: one of them", rows[i]);
+    }
+    const struct ff_tree_model_file *file = model ? read_model(r, model, true) : NULL;
     char text[400];
-    if (!file)
+    if (model ? !file : !read_lengths(r, node, key, &satellite->own_arm))
         return false;
-    if (ff_urdf_arm(file->path, &file->urdf, names.base, names.tip, &satellite->own_arm, text, sizeof text) !=
-        FF_OK) {
+    if (file && ff_urdf_arm(file->path, &file->urdf, names.base, names.tip, &satellite->own_arm, text,
+                            sizeof text) != FF_OK) {
         if (r->message && r->size)
             snprintf(r->message, r->size, "%s", text);
         return false;
     }
     settings->own = true;
     if (satellite->own_arm.axes != 6)
-        return ff_reader_fail(r, model->place, "the model has %d axes, allowed with this kind: six",
+        return ff_reader_fail(r, node->place, "the arm has %d axes, allowed with this kind: six",
                               satellite->own_arm.axes);
     return read_ready(r, ff_node_find(node, "ready"), ff__find_key(key->section, "ready"),
                       &satellite->own_arm);

@@ -193,6 +193,7 @@ typedef struct ff_servicer_arm {
     ff_servicer_link link[FF_MAX_ARM_LINKS];
     double q[FF_MAX_ARM_LINKS]; /* at the start */
     double cycle;               /* [s] of the arm's own controller */
+    ff_arm_device device;       /* where it is, on devices */
 } ff_servicer_arm;
 
 typedef struct ff_obsw_config {
@@ -210,7 +211,8 @@ typedef struct ff_obsw_config {
     ff_pose goal;
     double q[FF_MAX_ARM_LINKS];
     double approach, arrive;
-    double sync_rate, hold_rate, arm_rate, grasp_rate;
+    double detumble; /* [s] FF_INF: never */
+    double sync_rate, hold_rate, arm_rate, grasp_rate, detumble_damping;
     double force_limit, torque_limit;
     struct {
         double rate, delay, position, attitude, velocity, angular_rate;

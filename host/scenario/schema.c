@@ -107,12 +107,19 @@ static const ff_key robot_keys[] = {
     KEY("address", TEXT, "", ANY, "127.0.0.1", ROBOT(address), FROM(FF_ROBOT_DEVICE), "Address of this computer at which the controller's telegrams arrive. On loopback the robot is a virtual one, `ros2` with `driver: facility` alone."),
 };
 static const ff_key robot_arm_keys[] = {
-    KEY("model", TEXT, "", ANY, "required", 0, 0, "URDF file, from the scenario's folder: joints, limits and frames are read, masses are not. Every joint between base and tip must be revolute, with limits."),
+    KEY("model", TEXT, "", ANY, "(or `a`, `d`, `alpha_deg`)", 0, 0, "URDF file, from the scenario's folder: joints, limits and frames are read, masses are not. Every joint between base and tip must be revolute, with limits."),
     KEY("tip", TEXT, "", ANY, "(the last link)", FF_NAME_SIZE, 0, "Link that is the flange: `tool` starts there."),
     KEY("base", TEXT, "", ANY, "(the root)", 2 * FF_NAME_SIZE, 0, "Link that is the controller's base, where it is not the root (UR's `base`)."),
+    KEY("a", JOINTS, "m", ANY, "(or `model`)", 0, 0, "In place of a file: Denavit and Hartenberg's lengths along x, one for each axis; the frame behind axis i is Rz(q + theta) Tz(d) Tx(a) Rx(alpha) in the one before, as Universal Robots prints them. The last one is the flange."),
+    KEY("d", JOINTS, "m", ANY, "(or `model`)", 0, 0, "Lengths along the axes."),
+    KEY("alpha_deg", JOINTS, "deg", ANY, "(or `model`)", 0, 0, "Angles between an axis and the next; in degrees, so that right angles are exact (the closed inverse asks for that)."),
+    KEY("theta_deg", JOINTS, "deg", ANY, "(all zero)", 0, 0, "What a joint's zero is off that of its row."),
+    KEY("lower", JOINTS, "rad", ANY, "(with `a`: required)", 0, 0, "Ranges of the joints."),
+    KEY("upper", JOINTS, "rad", ANY, "(with `a`: required)", 0, 0, "Ranges of the joints."),
+    KEY("speed", JOINTS, "rad/s", POSITIVE, "(with `a`: required)", 0, 0, "Largest speeds of the joints."),
     KEY("ready", JOINTS, "rad", ANY, "(the middle of the ranges)", 0, 0, "A posture away from singularities: of several solutions at the start the nearest to it is taken by the virtual robot."),
 };
-static const ff_section robot_arm_section = {"satellites.NAME.robot.arm", "", TABLE(robot_arm_keys), "A robot's kinematics from a file: any arm of six axes. In place of the map the name of one that is built in."};
+static const ff_section robot_arm_section = {"satellites.NAME.robot.arm", "", TABLE(robot_arm_keys), "A robot's kinematics from a file or by lengths: any arm of six axes. In place of the map the name of one that is built in."};
 
 static ff_device_section robot_devices;
 static ff_section robot_section = {"satellites.NAME.robot", "robot", robot_devices.key, 0, "The robot that carries the satellite's mock-up. Keys that do not belong to the chosen kind are errors."};
@@ -183,6 +190,15 @@ static const ff_key link_keys[] = {
 };
 static const ff_section link_section = {"satellites.NAME.arm.links.INDEX", "", TABLE(link_keys), "One link of the arm with the joint that carries it. At most 32."};
 
+#define AT(field) offsetof(ff_arm_device, field)
+static const ff_key arm_device_keys[] = {
+    WORD("kind", WORD, NULL, "joint-torque", AT(kind), 0, "Its protocol."),
+    KEY("address", TEXT, "", ANY, "127.0.0.1", AT(address), 0, "Address of this computer at which the arm's telegrams arrive. On loopback the arm is a virtual one."),
+};
+static ff_device_section arm_devices;
+static ff_section arm_device_section = {"emulation.robot.device", "arm", arm_devices.key, 0, "Where the arm is when the scenario runs on devices (`freefloat rt`); `run` looks at none of it."};
+static ff_section servicer_device_section = {"satellites.NAME.arm.device", "arm", arm_devices.key, 0, "Where the servicer's arm is when the scenario runs on devices (`freefloat rt`); `run` looks at none of it."};
+
 #define ARM(field) offsetof(ff_servicer_arm, field)
 static const ff_key arm_keys[] = {
     SECTION("mount", SECTION, &pose_section, "{}", ARM(mount), 0, "Pose of the arm's foot in the base's body frame."),
@@ -191,6 +207,7 @@ static const ff_key arm_keys[] = {
     SECTION("gripper", SECTION, &pose_section, "{}", ARM(gripper), 0, "Pose of the gripper in the last link."),
     KEY("joints", JOINTS, "rad", ANY, "(all zero)", ARM(q), 0, "Joints at the start, in the order of the links that move."),
     KEY("cycle", NUMBER, "s", POSITIVE, "(a quarter of the loop's)", ARM(cycle), 0, "Period of the arm's own controller; divides the loop's."),
+    SECTION("device", SECTION, &servicer_device_section, "{}", ARM(device), 0, "Where it is, on devices."),
 };
 static const ff_section arm_section = {"satellites.NAME.arm", "", TABLE(arm_keys), "An arm on the satellite, which makes it a servicer: mass and inertia above are then those of the base alone. The arm on the ground is torque-controlled and feels gravity (destefano2021)."};
 
@@ -241,6 +258,8 @@ static const ff_key obsw_keys[] = {
     KEY("hold_rate", NUMBER, "rad/s", POSITIVE, "0.6", OBSW(hold_rate), 1, "And after it."),
     KEY("arm_rate", NUMBER, "rad/s", POSITIVE, "3", OBSW(arm_rate), 1, "Bandwidth of the joints before the grasp."),
     KEY("grasp_rate", NUMBER, "rad/s", POSITIVE, "25", OBSW(grasp_rate), 1, "And after it."),
+    KEY("detumble", NUMBER, "s", NOT_NEGATIVE, "none", OBSW(detumble), 1, "From here on, once it has grasped, it stops the tumble: the thrusters' torque on the base is `detumble_damping` times its rate, against it, as far as `thrust` goes, while the arm holds. Without it, or without thrusters, client and servicer go on turning together."),
+    KEY("detumble_damping", NUMBER, "N m s/rad", POSITIVE, "2e4", OBSW(detumble_damping), 1, "Of that torque. The rate decays with the inertia of both, about their common centre of mass, over this."),
     KEY("thrust", PAIR, "N, N m", POSITIVE, "none", OBSW(force_limit), 0, "Largest force and torque of the thrusters, each axis; they act on whatever the software asks for."),
     SECTION("navigation", SECTION, &navigation_section, "{}", 0, 0, "What the software sees."),
 };
@@ -269,7 +288,7 @@ static const ff_section safety_section = {"satellites.NAME.safety", "", TABLE(sa
 
 #define CHECK(field) offsetof(ff_check_config, field)
 static const ff_key check_keys[] = {
-    WORD("push", FLAG, push_words, "hand", CHECK(no_push), 0, "The operator pushes the mock-up along its three axes and twists it about them, and the sensor must say the same; on virtual devices the facility pushes. `skip` leaves it out, and the report says so."),
+    WORD("push", FLAG, push_words, "hand", CHECK(no_push), 0, "The operator pushes the mock-up along its three axes and twists it about them, and the sensor must say the same; on virtual devices the facility pushes. `skip` leaves it out, and the report says so, as with an arm, whose gripper has the only sensor."),
     WORD("weight", WORD, weight_words, "auto", CHECK(weight), 0, "The mock-up's mass and CoM: identified while the robot tilts it (`poses`), or taken from `mockup` (`scenario`). `auto`: by poses wherever a sensor on the flange feels weight, that is with `facility.gravity`."),
     WORD("delay", FLAG, delay_words, "scenario", CHECK(chirp), 0, "The robot's delay: taken from `robot.delay`, or identified by a small chirp and compared with it. With a mock-up behind the sensor the chirp also identifies by how much the force is older than the pose, and `fused` and `damping` use that."),
     KEY("angle", NUMBER, "rad", POSITIVE, "0.3", CHECK(angle), 0, "Largest tilt for `weight: poses`; Cartesian corrections: at most 4.5 degrees."),
@@ -459,13 +478,6 @@ static const ff_key target_keys[] = {
     SECTION("links", CHAIN, &chain_section, "(required for an arm, or `model`)", ARMS(target), IS_ARM, "Up to seven links."),
 };
 static const ff_section target_section = {"emulation.target", "target", TABLE(target_keys), "The robot that is emulated."};
-#define AT(field) offsetof(ff_arm_device, field)
-static const ff_key arm_device_keys[] = {
-    WORD("kind", WORD, NULL, "joint-torque", AT(kind), 0, "Its protocol."),
-    KEY("address", TEXT, "", ANY, "127.0.0.1", AT(address), 0, "Address of this computer at which the arm's telegrams arrive. On loopback the arm is a virtual one."),
-};
-static ff_device_section arm_devices;
-static ff_section arm_device_section = {"emulation.robot.device", "arm", arm_devices.key, 0, "Where the arm is when the scenario runs on devices (`freefloat rt`); `run` looks at none of it."};
 static const ff_key emulator_keys[] = {
     WORD("kind", WORD, emulator_words, "joint", offsetof(ff_scenario, emulator), 0, "One joint for one joint, an arm for an arm."),
     KEY("inertia", NUMBER, "kg m2", POSITIVE, "required", EMULATION(robot_inertia), IS_JOINT, "Of the rigid robot about its joint."),
@@ -567,7 +579,7 @@ static void create_top(void) {
                                                   &robot_arm_section, &robot_devices);
     sensor_section.keys =
         ff_device_section_create(FF_DEVICE_SENSOR, TABLE(sensor_keys), SENSOR(device), NULL, &sensor_devices);
-    arm_device_section.keys =
+    arm_device_section.keys = servicer_device_section.keys =
         ff_device_section_create(FF_DEVICE_ARM, TABLE(arm_device_keys), AT(device), NULL, &arm_devices);
     for (int i = 0; i < TOP_KEYS; i++) {
         for (int m = 0; i == TOP_KEYS - 1 && ff_method_at(m) && m < METHODS; m++) {

@@ -8,7 +8,7 @@
 struct ff_scenario_template {
     ff_tree tree;
     const char *label;
-    ff_scenario_options options; /* method and catalog of what is read */
+    ff_scenario_options options; /* method, catalog and files of what is read */
     int slots;
     ff_node **node;  /* where each slot's value stands */
     ff_node ***item; /* parsed items of each slot */
@@ -58,7 +58,8 @@ ff_status ff_scenario_template_create(const char *label, const char *text, size_
     r.tree = &t->tree;
     t->slots = count;
     if (options)
-        t->options = (ff_scenario_options){.method = options->method, .catalog = options->catalog};
+        t->options = (ff_scenario_options){
+            .method = options->method, .catalog = options->catalog, .held = options->held};
     t->label = label;
     t->node = ff_tree_alloc(&t->tree, sizeof(void *) * (size_t)(count + 1));
     t->item = ff_tree_alloc(&t->tree, sizeof(void *) * (size_t)(count + 1));
@@ -100,7 +101,9 @@ ff_status ff_scenario_template_read(ff_scenario_template *t, const ff_scenario_v
                    .size = size};
     if (message && size)
         message[0] = 0;
-    return ff__read_scenario(&r, t->tree.root, t->options.method) ? FF_OK : FF_ERR_FORMAT;
+    const bool good = ff__read_scenario(&r, t->tree.root, t->options.method);
+    scenario->held = t->options.held;
+    return good ? FF_OK : FF_ERR_FORMAT;
 }
 
 void ff_scenario_template_free(ff_scenario_template *t) {

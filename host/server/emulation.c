@@ -167,7 +167,8 @@ static ff_status open_arm(arm_server *f, const ff_scenario *scenario, char *mess
     if (f->options->timeout)
         f->config.silent = f->options->timeout;
     const ff_device *device;
-    status = ff_address_find_arm(&scenario->emulator_at, &f->options->ports, &device, &f->to, message, size);
+    status =
+        ff_address_find_arm(&scenario->emulator_at, &f->options->ports, 0, &device, &f->to, message, size);
     if (status == FF_OK && !ff_socket_is_loopback(&f->to)) {
         snprintf(message, size, "the scenario names an arm that is not on loopback: it is not virtual");
         return FF_ERR_UNSUPPORTED;

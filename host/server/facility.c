@@ -210,6 +210,7 @@ static void start_session(ff_server *f) {
     f->k = 0;
     f->moving = 0;
     f->client = false;
+    ff__server_arm_reset(f);
     for (int i = 0; i < f->plan.bodies; i++) {
         ff_server_device *d = &f->device[i];
         d->usual.ipoc_start = d->config.ipoc_start;
@@ -241,7 +242,7 @@ static double time_now(const ff_server *f, int64_t now) {
 static const int64_t refused_after = 300000000; /* [ns] in lock step, where nothing else is late */
 
 static void wait_answers(ff_server *f) {
-    struct pollfd p[2 * FF_MAX_BODIES];
+    struct pollfd p[2 * FF_MAX_BODIES + 1];
     const int n = f->plan.bodies;
     for (int i = 0; i < n; i++) {
         p[i] = (struct pollfd){.fd = f->device[i].rsi, .events = POLLIN};
@@ -252,6 +253,7 @@ static void wait_answers(ff_server *f) {
             p[i].fd = f->device[i].ros.link.fd;
         p[n + i] = (struct pollfd){.fd = f->device[i].ati, .events = POLLIN};
     }
+    p[2 * n] = (struct pollfd){.fd = f->arm.fd, .events = POLLIN};
     const double patience = f->options->patience > 0.0 ? f->options->patience : 20.0;
     const int64_t begin = ff_clock_now(),
                   give_up = begin + (f->client ? (int64_t)(1e9 * patience) : 20000000);
@@ -265,7 +267,8 @@ static void wait_answers(ff_server *f) {
     }
     for (;;) {
         ff__server_serve_requests(f);
-        const bool all = ff__server_take_answers(f);
+        ff__server_arm_take(f);
+        const bool all = ff__server_take_answers(f) && !ff__server_arm_awaited(f);
         const int64_t now = ff_clock_now();
         if (f->options->lockstep) {
             for (int i = 0; i < n; i++)
@@ -282,14 +285,14 @@ static void wait_answers(ff_server *f) {
                 }
             if (late)
                 continue;
-            bool waits = false;
+            bool waits = ff__server_arm_awaited(f);
             for (int i = 0; i < n; i++)
                 waits |= ff__server_awaited(f, i, now - begin);
             if (all || now >= give_up || atomic_load(f->options->stop))
                 return;
             if (!waits && now >= f->deadline)
                 return;
-            poll(p, 2 * (nfds_t)n, waits ? 20 : 1);
+            poll(p, 2 * (nfds_t)n + 1, waits ? 20 : 1);
         } else {
             if (now >= f->close)
                 return;
@@ -310,7 +313,7 @@ static void wait_answers(ff_server *f) {
                 }
             }
             const struct timespec left = {0, (long)(until - now > 999999999 ? 999999999 : until - now)};
-            ppoll(p, 2 * (nfds_t)n, &left, NULL);
+            ppoll(p, 2 * (nfds_t)n + 1, &left, NULL);
         }
     }
 }
@@ -360,6 +363,7 @@ static bool cycle(ff_server *f) {
         f->options->watch(f->options->user, f->k, &f->truth);
     ff__server_serve_requests(f);
     ff__server_sense(f);
+    ff__server_arm_send(f);
     /* the first robot last: in lock step its telegram finds those of the same time already there */
     for (int i = n - 1; i >= 0; i--) {
         ff_server_device *d = &f->device[i];
@@ -397,6 +401,7 @@ static bool cycle(ff_server *f) {
     const int64_t least = ff_clock_now() + 500000;
     f->close = f->deadline > least ? f->deadline : least;
     wait_answers(f);
+    ff__server_arm_finish(f);
 
     bool answered = false, due = false; /* an answer could have come */
     bool refused = false;               /* one came that was none */
@@ -477,6 +482,7 @@ static void end_session(ff_server *f) {
             (unsigned long long)d->state.info.too_late, (unsigned long long)d->state.info.clipped,
             (unsigned long long)d->state.info.malformed);
     }
+    ff__server_arm_end(f);
     for (int i = 0; i < f->plan.bodies; i++) {
         ff_server_device *d = &f->device[i];
         d->config.ipoc_start = d->state.ipoc + d->config.ipoc_step;
@@ -485,8 +491,8 @@ static void end_session(ff_server *f) {
 
 /* The plant of the devices: the same, but its robots stand still at the park pose; with frame: relative it is
  * the lab alone, where the robots are (the plan refuses what is fixed in inertial space). */
-static ff_plant *create_plant(const ff_server *f, char *message, size_t size) {
-    ff_scenario *scenario = malloc(sizeof *scenario);
+static ff_plant *create_plant(ff_server *f, char *message, size_t size) {
+    ff_scenario *scenario = f->lab = malloc(sizeof *scenario);
     if (!scenario) {
         snprintf(message, size, "no memory for the facility");
         return NULL;
@@ -500,9 +506,7 @@ static ff_plant *create_plant(const ff_server *f, char *message, size_t size) {
         satellite->robot.delay += isnan(later) ? 0.0 : later;
         satellite->start = (ff_rigid_state){park.p, ff_quat_unit(park.q), ff_vec3_zero(), ff_vec3_zero()};
     }
-    ff_plant *plant = ff_plant_create(scenario, message, size, NULL);
-    free(scenario);
-    return plant;
+    return ff_plant_create(scenario, message, size, NULL);
 }
 
 /* Faults of the set-up that make another facility of it than the scenario describes. */
@@ -554,7 +558,7 @@ void ff_facility_run(const ff_scenario *scenario, const ff_facility_options *opt
     f->scenario = real;
     f->options = options;
     f->result = result;
-    f->stranger = -1;
+    f->stranger = f->arm.fd = -1;
     for (int i = 0; i < FF_MAX_BODIES; i++)
         f->device[i].rsi = f->device[i].ati = f->device[i].ros.link.fd = f->device[i].ros.sensor.fd = -1;
     char *message = result->message;
@@ -572,6 +576,8 @@ void ff_facility_run(const ff_scenario *scenario, const ff_facility_options *opt
         status = FF_ERR_UNSUPPORTED;
     for (int i = 0; i < f->plan.bodies && !status; i++)
         status = open_device(f, i, message, size);
+    if (!status)
+        status = ff__server_arm_open(f, message, size);
     if (!status) {
         struct sockaddr_in any;
         ff_socket_address("127.0.0.1", 0, &any);
@@ -590,6 +596,9 @@ void ff_facility_run(const ff_scenario *scenario, const ff_facility_options *opt
                     ntohs(f->address.body[i].robot_at.sin_port), 1e3 * f->plan.cycle,
                     options->lockstep ? " (lockstep)" : "", f->device[i].udp.here ? "records" : "RDT",
                     ntohs(f->address.body[i].sensor_at.sin_port), ntohs(f->address.body[i].page_at.sin_port));
+        if (f->address.arm)
+            ff__server_say(f, "the servicer's arm: joint torques to port %u every %g ms",
+                           ntohs(f->address.arm_at.sin_port), 1e3 * f->arm.config.cycle);
         f->deadline = ff_clock_now();
         set_clocks(f);
         start_session(f);
@@ -618,7 +627,9 @@ void ff_facility_run(const ff_scenario *scenario, const ff_facility_options *opt
     if (f->stranger >= 0)
         close(f->stranger);
     ff_outside_release(&f->outside);
+    ff__server_arm_close(f);
     ff_plant_free(f->plant);
+    free(f->lab);
     free(real);
     free(f);
 }

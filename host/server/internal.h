@@ -6,8 +6,11 @@
 #include "devices/ros2/ros2.h"
 #include "devices/rsi/settings.h"
 #include "devices/rtde/controller.h"
+#include "devices/torque/torque.h"
 #include "devices/udp/udp.h"
+#include "facility/law.h"
 #include "facility/plan.h"
+#include "facility/plant.h"
 #include "fit/motion.h"
 #include "server/facility.h"
 #include "server/outside.h"
@@ -31,9 +34,9 @@ typedef struct ff_server_ur {
     int64_t run; /* of the program that runs; -1: none does */
     ff_ur_registers registers;
     ff_ur_report report;
-    double taken;     /* count of the last order that it took */
-    double silent;    /* [s] since one came */
-    bool feels, mute; /* its own sensor is the satellite's; a fault keeps that from speaking */
+    ff_ur_program program; /* and what it keeps */
+    double silent;         /* [s] since an order came */
+    bool feels, mute;      /* its own sensor is the satellite's; a fault keeps that from speaking */
     ff_wrench wrench;
 } ff_server_ur;
 
@@ -42,6 +45,8 @@ typedef struct ff_server_ros2 {
     bool here, feels; /* the robot is, the sensor is */
     ff_link link, sensor;
     char label[FF_ROS2_LABEL]; /* of the last command */
+    bool rated;                /* which had velocities */
+    double rates[6];           /* [rad/s] */
 } ff_server_ros2;
 
 typedef struct ff_server_device {
@@ -108,6 +113,14 @@ typedef struct ff_server_device {
 
 #define FF_SERVER_UR_STARTED 1.0 /* [s] a UR controller's clock at the beginning: it was started before */
 
+/* The servicer's arm. */
+typedef struct ff_server_arm {
+    int fd; /* -1: there is none */
+    ff_torque_arm_config config;
+    ff_torque_arm arm;
+    ff_torque_action action; /* of its newest cycle */
+} ff_server_arm;
+
 typedef struct ff_server {
     const ff_scenario *scenario; /* as the facility really is */
     const ff_facility_options *options;
@@ -115,7 +128,9 @@ typedef struct ff_server {
     ff_plan plan;
     ff_addresses address;
     ff_plant *plant;
+    ff_scenario *lab; /* what it was made of; its arm keeps it */
     ff_server_device device[FF_MAX_BODIES];
+    ff_server_arm arm;
     int stranger;
     ff_outside outside;
     struct sockaddr_in peer; /* whose answer came last */
@@ -166,6 +181,16 @@ ff_arm_joints ff__server_ur_finish(ff_server *f, int i);
 /* emulation.c: in place of all the rest */
 void ff__server_emulate(const ff_scenario *scenario, const ff_facility_options *options,
                         ff_facility_result *result);
+
+/* arm.c: the servicer's; nothing without one */
+ff_status ff__server_arm_open(ff_server *f, char *message, size_t size);
+void ff__server_arm_close(ff_server *f);
+void ff__server_arm_reset(ff_server *f);
+void ff__server_arm_send(ff_server *f); /* at the cycle that the plant has made */
+void ff__server_arm_take(ff_server *f);
+bool ff__server_arm_awaited(const ff_server *f);
+void ff__server_arm_finish(ff_server *f);
+void ff__server_arm_end(ff_server *f);
 
 /* ros2.c */
 ff_status ff__server_ros2_open(ff_server *f, int i, char *message, size_t size);

@@ -264,8 +264,8 @@ static ff_pose corrected(const ff_server *f, int i, const ff_rsi_correction *cor
     return T;
 }
 
-/* The robot's next command, with its velocity. */
-static void move_to(ff_server *f, int i, ff_pose T) {
+/* The robot's next command, with its velocity, which a fault may take. */
+static void move_to(ff_server *f, int i, ff_pose T, const ff_twist *given) {
     ff_server_device *d = &f->device[i];
     const bool stuck = stands(f, i);
     if (stuck && !d->was_stuck)
@@ -277,7 +277,9 @@ static void move_to(ff_server *f, int i, ff_pose T) {
         ff__server_acts(f, FF_FAULT_ROBOT_SLOW, i); /* [1/cycle] part of the displacement it makes */
     if (!isnan(slow))
         T = ff_pose_interpolate(d->command.T, T, slow);
-    d->command = ff_motion_step(&d->motion, T, d->period, &d->acceleration);
+    d->command = given && !stuck && isnan(slow)
+                     ? ff_motion_given(&d->motion, &(ff_setpoint){T, *given}, d->period, &d->acceleration)
+                     : ff_motion_step(&d->motion, T, d->period, &d->acceleration);
     const bool moves = ff_vec3_norm(ff_vec3_sub(T.p, f->truth.robot[i].T.p)) > 1e-6 ||
                        ff_quat_angle(T.q, f->truth.robot[i].T.q) > 1e-6;
     if (moves && !f->moving)
@@ -313,10 +315,14 @@ void ff__server_restart(ff_server *f, int i, bool counted) {
 void ff__server_finish(ff_server *f, int i) {
     ff_server_device *d = &f->device[i];
     if (d->ur.here || d->ros.here) {
+        const bool answered = d->state.answered;
         const ff_arm_joints joints = d->ur.here ? ff__server_ur_finish(f, i) : ff__server_ros2_finish(f, i);
         ff_pose at = ff_arm_forward(&f->plan.body[i].arm, &joints);
         at.q = ff_quat_unit(at.q);
-        move_to(f, i, at);
+        const bool given = d->ros.here && d->ros.rated && answered;
+        const ff_twist twist =
+            given ? ff_arm_twist(&f->plan.body[i].arm, &joints, d->ros.rates) : ff_twist_zero();
+        move_to(f, i, at, given ? &twist : NULL);
         return;
     }
     const uint64_t ipoc = d->state.ipoc;
@@ -326,7 +332,7 @@ void ff__server_finish(ff_server *f, int i) {
     if (f->options->received)
         f->options->received(f->options->user, i, f->result->sessions, ipoc,
                              d->state.answered ? &d->state.sen : NULL, &T);
-    move_to(f, i, T);
+    move_to(f, i, T, NULL);
 }
 
 /* The cycles of a controller with a clock of its own, up to t: the last one closes, with or without its

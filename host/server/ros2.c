@@ -65,9 +65,10 @@ void ff__server_ros2_send(ff_server *f, int i, double late) {
     ff_server_device *d = &f->device[i];
     const ff_device_settings *of = &f->scenario->satellite[i].robot.device;
     uint8_t bytes[FF_DEVICE_READ_MAX];
-    double q[6];
+    double q[6], rates[6] = {0};
     size_t used;
     memcpy(q, d->joints.a, sizeof q);
+    ff_arm_rates(&f->plan.body[i].arm, &d->joints, &f->truth.robot[i].twist, rates);
     d->state.answered = false;
     d->state.open = true;
     if (!isnan(ff__server_acts(f, FF_FAULT_ROB_NAN, i)))
@@ -75,6 +76,7 @@ void ff__server_ros2_send(ff_server *f, int i, double late) {
     const bool incomplete = !isnan(ff__server_acts(f, FF_FAULT_ROB_INCOMPLETE, i)),
                empty = !isnan(ff__server_acts(f, FF_FAULT_ROB_EMPTY, i));
     if (ff_ros2_states_encode(stamp_of(f, d->tick + (f->options->lockstep ? late : 0.0)), frame_of(f), of, q,
+                              rates,
                               empty        ? 0
                               : incomplete ? 5
                                            : 6,
@@ -122,7 +124,8 @@ void ff__server_ros2_serve(ff_server *f, int i) {
             break;
         double q[6];
         char label[FF_ROS2_LABEL];
-        if (size < 0 || ff_ros2_command_decode(bytes, (size_t)size, q, label) != FF_OK) {
+        if (size < 0 ||
+            ff_ros2_command_decode(bytes, (size_t)size, q, r->rates, &r->rated, label) != FF_OK) {
             d->state.info.malformed++; /* as a controller does: it says so, and holds */
             continue;
         }

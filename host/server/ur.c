@@ -47,7 +47,7 @@ void ff__server_ur_reset(ff_server_ur *u) {
     u->run = -1;
     u->silent = 0.0;
     u->registers = (ff_ur_registers){0};
-    u->taken = 0.0;
+    u->program = ff_ur_program_begin();
 }
 
 /* A program that comes in over the script port, as text; whole when the sender hangs up or ends it. */
@@ -63,7 +63,7 @@ static void take_program(ff_server_ur *u) {
     if (run >= 0) {
         u->run = run;
         u->silent = 0.0;
-        u->taken = 0.0;
+        u->program = ff_ur_program_begin();
     }
     if (run >= 0 || n == 0 || (n < 0 && errno != EAGAIN) || u->uploaded == sizeof u->text) {
         close(u->upload);
@@ -172,8 +172,9 @@ void ff__server_ur_send(ff_server *f, int i, ff_pose tcp, double late) {
         r->wrench[a] = w->f.a[a];
         r->wrench[3 + a] = w->t.a[a];
     }
-    r->integer[0] = u->taken;
+    r->integer[0] = u->program.taken;
     r->integer[1] = (double)(u->run >= 0 ? u->run : 0);
+    r->integer[2] = u->program.stood;
     r->real[0] = f->options->lockstep ? r->timestamp + late : 0.0;
     for (int n = 0; n < FF_UR_RECORDS; n++)
         r->real[1 + n] = f->options->lockstep && i == 0 && n < f->plan.bodies
@@ -210,9 +211,8 @@ ff_arm_joints ff__server_ur_finish(ff_server *f, int i) {
     const bool obeyed = r->run == (double)u->run;
     u->silent = d->state.answered || !d->met ? 0.0 : u->silent + d->period;
     d->state.info.late += d->met && !d->state.answered;
-    if (obeyed && d->state.answered)
-        u->taken = r->count;
-    if (obeyed && r->mode == FF_UR_SERVO && isnan(ff__server_acts(f, FF_FAULT_KRC_PROGRAM, i)))
+    const bool runs = u->run >= 0 && isnan(ff__server_acts(f, FF_FAULT_KRC_PROGRAM, i));
+    if (runs && ff_ur_program_step(&u->program, obeyed ? r : &(ff_ur_registers){0}) && r->mode == FF_UR_SERVO)
         memcpy(d->first.a, r->q, sizeof r->q);
     if ((obeyed && r->mode == FF_UR_END) || u->silent > WATCHDOG) {
         d->state.stopped = u->silent > WATCHDOG ? FF_RSI_STOP_TIMEOUT : FF_RSI_STOP_ASKED;

@@ -313,6 +313,14 @@ static ff_outcome start(ff_session *session, const ff_session_options *options, 
     return FF_DONE;
 }
 
+ff_outcome ff_session_failure(const ff_session *session, ff_notes *notes) {
+    if (session->run.status >= 0)
+        return FF_DONE;
+    return ff_notes_error(
+        notes, FF_FAILED, "%s: the run failed: %s", session->scenario.name,
+        *session->run.message ? session->run.message : ff_status_text(session->run.status));
+}
+
 /* And everything after the last. */
 static ff_outcome finish(ff_session *session, ff_notes *notes) {
     ff_session_course *c = session->course;
@@ -324,10 +332,8 @@ static ff_outcome finish(ff_session *session, ff_notes *notes) {
         leave_course(session);
         return ff_notes_error(notes, FF_REFUSED, "%s: %s", session->scenario.name, session->run.message);
     }
-    if (session->run.status < 0 && outcome == FF_DONE)
-        outcome = ff_notes_error(notes, FF_FAILED, "%s: the run failed: %s", session->scenario.name,
-                                 *session->run.message ? session->run.message
-                                                       : ff_status_text(session->run.status));
+    if (outcome == FF_DONE)
+        outcome = ff_session_failure(session, notes);
     const ff_outcome written =
         conclude(session, &c->options, c->options.unjudged ? NULL : &session->ideal, notes);
     session->whole = closed == FF_DONE && written == FF_DONE;

@@ -91,6 +91,8 @@ ff_outcome ff_session_begin(ff_session *session, const ff_session_options *optio
 ff_running *ff_session_running(const ff_session *session);
 /* False: it has ended. */
 bool ff_session_step(ff_session *session);
+/* Why it ended before its last cycle: FF_FAILED with one line. FF_DONE: it did not. */
+ff_outcome ff_session_failure(const ff_session *session, ff_notes *notes);
 /* As ff_session_execute; a run that has not ended is stopped (FF_ERR_LIMIT). */
 ff_outcome ff_session_end(ff_session *session, ff_notes *notes);
 /* State between two steps (text/keep.h). Refused also where log files are written. */

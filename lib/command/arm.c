@@ -169,6 +169,40 @@ void ff_arm_jacobian(const ff_arm_model *model, const ff_arm_joints *joints, dou
     }
 }
 
+ff_twist ff_arm_twist(const ff_arm_model *model, const ff_arm_joints *joints, const double rates[6]) {
+    double J[6][7];
+    ff_twist twist = ff_twist_zero();
+    ff_arm_jacobian(model, joints, J);
+    for (int i = 0; i < 3; i++)
+        for (int a = 0; a < 6; a++) {
+            twist.w.a[i] += J[i][a] * rates[a];
+            twist.v.a[i] += J[3 + i][a] * rates[a];
+        }
+    twist.w = ff_quat_unrotate(ff_arm_forward(model, joints).q, twist.w);
+    return twist;
+}
+
+ff_status ff_arm_rates(const ff_arm_model *model, const ff_arm_joints *joints, const ff_twist *twist,
+                       double rates[6]) {
+    const ff_vec3 w = ff_quat_rotate(ff_arm_forward(model, joints).q, twist->w);
+    double J[6][7], a[36], b[6];
+    size_t pivots[6];
+    ff_arm_jacobian(model, joints, J);
+    for (int i = 0; i < 36; i++)
+        a[i] = J[i / 6][i % 6];
+    for (int i = 0; i < 3; i++) {
+        b[i] = w.a[i];
+        b[3 + i] = twist->v.a[i];
+    }
+    const ff_status status = ff_lu_factor(6, a, pivots);
+    if (status != FF_OK)
+        return status;
+    ff_lu_solve(6, a, pivots, b);
+    for (int i = 0; i < 6; i++)
+        rates[i] = b[i];
+    return FF_OK;
+}
+
 ff_arm_margin ff_arm_singularity(const ff_arm_model *m, const ff_arm_joints *joints) {
     const double *q = joints->a;
     ff_arm_margin margin;

@@ -16,6 +16,11 @@ void ff_axes_confirm(ff_axes_state *state, bool accepted, bool stood) {
     state->pending = false;
 }
 
+void ff_axes_stand(ff_axes_state *state, const ff_arm_joints *at) {
+    ff_axes_confirm(state, false, true);
+    state->at = state->sent = *at;
+}
+
 void ff_axes_hold(ff_axes_state *state) {
     state->sent = state->at;
     state->sent_rate = (ff_arm_joints){0};

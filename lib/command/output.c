@@ -138,6 +138,12 @@ void ff_output_confirm(ff_output_state *state, bool accepted, bool stood) {
     state->pending = false;
 }
 
+void ff_output_stand(ff_output_state *state, ff_pose pose) {
+    ff_output_confirm(state, false, true);
+    state->pose = state->sent = pose;
+    state->doubtful = false;
+}
+
 /* ------------------------------------------------------------------------------------------------ bound --
  */
 

@@ -117,6 +117,10 @@ int ff_cmd_check(int argc, char **argv) {
                                       .all = true};
     v->valid = ff_scenario_load(file, &load, &v->scenario, v->mistakes, sizeof v->mistakes, v->warnings,
                                 sizeof v->warnings) == FF_OK;
+    if (v->valid && sandbox && !ff_sandbox_allows(&v->scenario, message, sizeof message)) {
+        v->valid = false;
+        snprintf(v->mistakes, sizeof v->mistakes, "%s: %s", file, message);
+    }
     if (v->valid) { /* what only the run itself refuses, before its first cycle */
         ff_notes_clear(&v->notes);
         v->valid = ff_session_prepare(&v->scenario, &v->notes) == FF_DONE;

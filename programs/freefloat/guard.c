@@ -66,6 +66,7 @@ static void configure(const ff_scenario *s, const ff_plan_body *body, const ff_s
     *c = (ff_monitor_config){
         .cycle = s->cycle,
         .axes = !body->cartesian,
+        .relative = body->increments,
         .d1 = arm->d1,
         .a1 = arm->a1,
         .a2 = arm->a2,
@@ -123,8 +124,8 @@ static int watch(const ff_scenario *s, const char *name, double margin, ff_relay
         ff_cli_error("freefloat guard: %s", message);
         return FF_EXIT_USAGE;
     }
-    if (plan.body[body].increments || plan.body[body].arm.config.rail.rule != FF_ARM_RAIL_NONE) {
-        ff_cli_error("freefloat guard: a robot on a rail, or with relative corrections, is not supported");
+    if (plan.body[body].arm.config.rail.rule != FF_ARM_RAIL_NONE) {
+        ff_cli_error("freefloat guard: a robot on a rail is not supported");
         return FF_EXIT_USAGE;
     }
     if (plan.body[body].arm.config.chain) {

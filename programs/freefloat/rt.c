@@ -269,11 +269,13 @@ static bool next_order(void *self, ff_order *order) {
     ff_live_command c;
     if (d->live && ff_live_next_command(d->live, &c))
         *order = (ff_order){
-            .verb = verb[c.verb], .parameter = c.parameter, .value = c.value, .id = c.id, .from = c.viewer};
+            .verb = verb[c.verb], .parameter = c.parameter, .value = c.value, .id = c.id, .from = c.viewer, .claim = c.claim};
     else if (!next_typed(d, order))
         return false;
-    if (order->verb == FF_ORDER_STOP)
-        atomic_store(&stop, true); /* as Ctrl-C: also where no telegram paces the loop yet */
+    if (order->verb == FF_ORDER_STOP && ff_claim_take(order->claim)) {
+        order->claim = (ff_claim){0}; /* it acts here already */
+        atomic_store(&stop, true);    /* as Ctrl-C: also where no telegram paces the loop yet */
+    }
     return true;
 }
 
@@ -399,6 +401,8 @@ static char *devices_json(const desk *d) {
     ff_json_integer(&json, "strangers", (long long)(arm ? d->emulation.strangers : d->result.strangers));
     if (arm)
         put_counts(&json, "arm", &d->emulation.arm);
+    else if (ff_scenario_servicer(d->scenario) >= 0)
+        put_counts(&json, "arm", &d->result.arm);
     ff_json_open(&json, "satellites", '{');
     for (int i = 0; i < d->scenario->satellites; i++) {
         const ff_device_counters *robot = &d->result.robots[i];
@@ -440,7 +444,7 @@ static char *real_time_json(const desk *d) {
 /* Whether the loop was begun and anybody answered. */
 static bool heard(const desk *d) {
     bool any = !d->scenario; /* it was not: there is another reason */
-    any = any || d->emulation.arm.received;
+    any = any || d->result.heard || d->emulation.arm.received;
     for (int i = 0; d->scenario && i < d->scenario->satellites; i++)
         any = any || d->result.robots[i].received || d->result.sensors[i].received;
     return any;
@@ -542,6 +546,8 @@ static void stay(desk *d, const ff_run_folder *folder) {
         if (ff_live_get_info(d->live).viewers)
             seen = ff_clock_now();
         while (ff_live_next_command(d->live, &c)) {
+            if (!ff_claim_take(c.claim))
+                continue;
             const bool ends = c.verb == FF_LIVE_STOP;
             ff_live_answer(d->live, &c, ends, ends ? "the page ends" : "refused: the run is over");
             if (ends)

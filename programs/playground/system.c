@@ -125,9 +125,9 @@ ff_status ff_urdf_chain(const char *label, const ff_urdf *urdf, ff_urdf *chain, 
     return ff_refuse(FF_ERR_UNSUPPORTED, message, size, "%s", NO_XML);
 }
 
-ff_status ff_obsw_shared_open(ff_obsw_shared *shared, const char *path, const ff_obsw_setup *setup,
-                              double timeout, char *message, size_t size) {
-    (void)path, (void)setup, (void)timeout;
+ff_status ff_obsw_shared_open(ff_obsw_shared *shared, ff_held *held, const char *path,
+                              const ff_obsw_setup *setup, double timeout, char *message, size_t size) {
+    (void)held, (void)path, (void)setup, (void)timeout;
     *shared = (ff_obsw_shared){0};
     return ff_refuse(FF_ERR_UNSUPPORTED, message, size,
                      "the page loads no shared object; use freefloat run, or obsw: {kind: built-in}");

@@ -1,11 +1,13 @@
 """What a caller gives, checked in one place: numbers, texts and paths for the library, or ArgumentError in one line."""
 from __future__ import annotations
 
+import inspect
+import json
 import math
 import operator
 import os
 from collections.abc import Mapping as _Mapping
-from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Mapping, Optional, Sequence, Union, get_type_hints
 
 import numpy as np
 
@@ -13,7 +15,10 @@ from .errors import ArgumentError
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+    from typing import Callable, Concatenate, ParamSpec, TypeVar
     Floats = NDArray[np.float64]
+    P = ParamSpec("P")
+    R = TypeVar("R")
 else:
     Floats = np.ndarray
 
@@ -22,8 +27,28 @@ PathLike = Union[str, bytes, "os.PathLike[str]"]
 Numbers = Union[Sequence[float], Sequence[Sequence[float]], Floats]
 
 
+def arguments_of(kind: "Callable[P, Any]") -> "Callable[[Callable[..., R]], Callable[P, R]]":
+    """Of a function that hands all its arguments on to the class `kind`: there alone they stand, for help() and for type
+    checkers, too."""
+    def decorate(function: "Callable[..., R]") -> "Callable[P, R]":
+        own, taken = inspect.signature(function), inspect.signature(kind)
+        this = [p for p in own.parameters.values() if p.name == "self"]
+        function.__signature__ = taken.replace(  # type: ignore[attr-defined]
+            parameters=[*this, *taken.parameters.values()], return_annotation=own.return_annotation)
+        function.__annotations__ = {**get_type_hints(getattr(kind, "__init__")), "return": own.return_annotation}
+        return function
+    return decorate
+
+
+def arguments_of_init(kind: "Callable[P, Any]") -> "Callable[[Callable[..., None]], Callable[Concatenate[Any, P], None]]":
+    """The same of an __init__."""
+    return arguments_of(kind)
+
+
 def numbers(what: str, values: Any) -> Floats:
     """Finite real numbers, whatever they came as."""
+    if isinstance(values, np.ma.MaskedArray) and np.any(values.mask):
+        raise ArgumentError(f"{what} has masked values in it, allowed: finite numbers")
     try:
         array = np.asarray(values)
     except (TypeError, ValueError) as error:
@@ -93,6 +118,14 @@ def text(what: str, value: Any) -> bytes:
         raise ArgumentError(f"{what} is {value!r}: {error}") from None
 
 
+def texts(what: str, values: Any) -> list[bytes]:
+    """Several of them, or one."""
+    try:
+        return [text(what, value) for value in ([values] if isinstance(values, str) else values)]
+    except TypeError:
+        raise ArgumentError(f"{what} is {values!r}, allowed: a list of texts") from None
+
+
 def path(what: str, value: Any) -> str:
     """Of a file or folder."""
     try:
@@ -133,3 +166,12 @@ def plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(v) for v in value]
     return value
+
+
+def as_json(what: str, value: Any) -> str:
+    """The same as a text, which is YAML, too."""
+    try:
+        return json.dumps(plain(value), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        shown = "" if isinstance(error, RecursionError) else f" is {value!r}"
+        raise ArgumentError(f"{what}{shown}: {error}") from None

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, Optional
+from typing import Any, Callable, Optional
 
 import numpy as np
 
@@ -62,6 +62,31 @@ def view(pointer: Any, count: int, owner: Any = None) -> Any:
         return np.empty(0)
     kept = ffi.gc(ffi.cast("double *", pointer), lambda _p, _owner=owner: None)
     return np.frombuffer(memoryview(ffi.buffer(kept, 8 * count)).toreadonly(), dtype=np.float64)
+
+
+class Calls:
+    """Functions of Python's that the library calls, and what was raised in one of them: by itself, by what it answered, or by
+    Ctrl-C before its first line. It refers to nothing that refers to it, so that a run goes when its last name does."""
+
+    def __init__(self) -> None:
+        self._raised: list[BaseException] = []
+        self.keep: list[Any] = []
+
+    def callback(self, kind: str, function: Callable[..., Any], failed: Any) -> Any:
+        """As C calls it; `failed` is what C is told where it raises."""
+        raised = self._raised
+
+        def note(_kind: Any, value: BaseException, traceback: Any) -> None:
+            raised.append(value.with_traceback(traceback))
+        made = ffi.callback(kind, function, error=failed, onerror=note)
+        self.keep.append(made)
+        return made
+
+    def take(self) -> Optional[BaseException]:
+        """What was raised first, once; one that is to end the program comes before."""
+        raised = sorted(self._raised, key=lambda e: isinstance(e, Exception))
+        self._raised.clear()
+        return raised[0] if raised else None
 
 
 def new_error() -> Any:

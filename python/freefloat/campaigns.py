@@ -3,8 +3,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Mapping as _Mapping
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Optional, Union
 
@@ -12,6 +10,7 @@ from . import _arguments, _library
 from ._arguments import Floats, PathLike
 from ._library import ffi, lib, text
 from .errors import ArgumentError, RunError
+from .run import scratch
 
 if TYPE_CHECKING:
     _Arrays = Mapping[str, Floats]
@@ -78,47 +77,35 @@ def campaign(file: Union[PathLike, Mapping[str, Any]], out: Optional[PathLike] =
     Ctrl-C stops it, too; with a folder what is done is kept there, and the same call continues.
     """
     _arguments.function("progress", progress)
-    scratch = tempfile.mkdtemp(prefix="freefloat-")
-    interrupted: list[BaseException] = []
+    calls = _library.Calls()
 
     def report(_user: Any, part: float) -> int:
-        try:
-            return 0 if progress is not None and progress(part) is False else 1
-        except BaseException as error:  # pylint: disable=broad-except
-            interrupted.append(error)
-            return 0
-    try:
+        return 0 if progress is not None and progress(part) is False else 1
+    with scratch() as place:
         if isinstance(file, Mapping):
             text_ = _arguments.plain(file)
             for key in ("base", "scenario"):
                 if key in text_:
                     text_[key] = os.path.abspath(_arguments.path(key, text_[key]))
-            path = os.path.join(scratch, "campaign.yaml")
-            try:
-                written = json.dumps(text_, allow_nan=False)
-            except (TypeError, ValueError) as wrong:
-                raise ArgumentError(f"campaign: {wrong}") from None
+            path = os.path.join(place, "campaign.yaml")
             with open(path, "w", encoding="utf-8") as f:
-                f.write(written)
+                f.write(_arguments.as_json("campaign", text_))
         else:
             path = _arguments.path("campaign", file)
         o = ffi.new("ffh_campaign_options *")
-        folder = ffi.new("char[]", os.fsencode(os.path.join(scratch, "out") if out is None
+        folder = ffi.new("char[]", os.fsencode(os.path.join(place, "out") if out is None
                                                else _arguments.path("out", out)))
-        call = ffi.callback("int(void *, double)", report, error=0)
-        o.out, o.force, o.progress = folder, bool(force), call
+        o.out, o.force = folder, bool(force)
+        o.progress = calls.callback("int(void *, double)", report, 0)
         o.threads = _arguments.whole("threads", threads, 0, 4096)
         error = _library.new_error()
         handle = lib.ffh_campaign_run(os.fsencode(path), o, error)
-        if interrupted:
-            raise interrupted[0]
+        raised = calls.take()
+        if raised is not None:
+            raise raised
         if not handle:
-            if error.kind == _library.STOPPED:
-                raise RunError(text(error.text))
-            raise _library.exception(error)
+            raise RunError(text(error.text)) if error.kind == _library.STOPPED else _library.exception(error)
         result = Campaign(handle)
         if out is None:
             result.folder = ""
         return result
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)

@@ -5,6 +5,7 @@ function itself. The same parts as a shared library (a path instead of a functio
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 from typing import Any, Callable, Mapping, Optional, Sequence, Union
 
@@ -12,7 +13,7 @@ import numpy as np
 
 from . import _arguments
 from ._arguments import Floats, PathLike
-from ._library import ffi
+from ._library import Calls, ffi
 from .errors import ArgumentError, MethodError
 
 BODIES, STATE = 4, 256
@@ -23,19 +24,52 @@ ContactLaw = Callable[[float, float], float]
 SensorLaw = Callable[[float, Floats], Union[Sequence[float], Floats, None]]
 
 
-def _view(pointer: Any, count: int) -> Floats:
-    return np.frombuffer(ffi.buffer(ffi.cast("double *", pointer), 8 * count), dtype=np.float64)
+class _Struct:
+    """A struct of doubles that is Python's own: arrays that look into it keep it alive."""
+
+    def __init__(self, kind: str):
+        self.kind, self.c = kind, ffi.new(kind + " *")
+        self._all = np.frombuffer(ffi.buffer(self.c), dtype=np.float64)
+
+    def array(self, *field: Union[str, int], count: Optional[int] = None, writes: bool = False) -> Floats:
+        """The numbers of a field, or the first `count` of them."""
+        begin = ffi.offsetof(self.kind, *field) // 8
+        inside = self.c[0]
+        for step in field:
+            inside = inside[step] if isinstance(step, int) else getattr(inside, step)
+        found: Floats = self._all[begin:begin + (len(inside) if count is None else count)]
+        found.flags.writeable = writes
+        return found
 
 
-class MethodBody:
+class _Arrays:
+    """Arrays under fixed names. To set one is to write into it; what can only be read says so."""
+
+    __slots__ = ()
+    _written: tuple[str, ...] = ()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in self._written:
+            raise AttributeError(f"'{name}' cannot be set, allowed: {', '.join(self._written)}")
+        getattr(self, name)[:] = value
+
+    def _place(self, **values: Any) -> None:
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
+
+
+class MethodBody(_Arrays):
     """One satellite in one cycle, as a method sees it: arrays that are the same in every cycle.
 
     Read: `position`, `attitude` (w, x, y, z), `velocity`, `angular_velocity` of the satellite at t_k; `force`, `torque`:
     the contact wrench about its centre of mass, body axes; `robot_position`, `robot_attitude`, `robot_velocity`,
     `robot_angular_velocity` as measured; `load_force`, `load_torque`; `mass`, `in_contact`, `valid`. Write: `out_force`,
-    `out_torque`, the wrench that the satellite shall feel (preset: the measured one), `set_contact(bool)`.
+    `out_torque`, the wrench that the satellite shall feel (preset: the measured one; `body.out_force = f` and
+    `body.out_force[:] = f` are the same), `set_contact(bool)`.
     """
 
+    _in: Any
+    _out: Any
     position: Floats
     attitude: Floats
     velocity: Floats
@@ -53,12 +87,12 @@ class MethodBody:
     __slots__ = ("_in", "_out", "position", "attitude", "velocity", "angular_velocity", "force", "torque",
                  "robot_position", "robot_attitude", "robot_velocity", "robot_angular_velocity", "load_force",
                  "load_torque", "out_force", "out_torque")
+    _written = ("out_force", "out_torque")
 
-    def __init__(self, body: Any, answer: Any):
-        self._in, self._out = body, answer
-        for name in self.__slots__[2:14]:
-            setattr(self, name, _view(getattr(body, name), len(getattr(body, name))))
-        self.out_force, self.out_torque = _view(answer.force, 3), _view(answer.torque, 3)
+    def __init__(self, io: _Struct, i: int):
+        self._place(_in=getattr(io.c, "in")[i], _out=io.c.out[i],
+                    **{name: io.array("in", i, name) for name in self.__slots__[2:14]},
+                    **{name: io.array("out", i, name[4:], writes=True) for name in self._written})
 
     @property
     def mass(self) -> float:
@@ -84,18 +118,19 @@ class MethodBody:
         self._out.observer = energy
 
 
-class MethodCycle:
+class MethodCycle(_Arrays):
     """What a method is called with: `k`, `t` [s], `cycle` [s], `bodies`, and `state`, 256 numbers of its own that are
     zero before the first cycle and saved and restored with the run."""
 
-    __slots__ = ("_io", "_all", "state", "_bodies")
+    _io: Any
+    _struct: _Struct
+    state: Floats
+    _bodies: tuple[MethodBody, ...]
+    __slots__ = ("_io", "_struct", "state", "_bodies")
+    _written = ("state",)
 
-    def __init__(self, io: Any):
-        self._io = io
-        self.state = _view(io.state, STATE)
-        self._all = tuple(MethodBody(getattr(io, "in")[i], io.out[i])
-                          for i in range(BODIES))
-        self._bodies: tuple[MethodBody, ...] = ()
+    def __init__(self, io: _Struct):
+        self._place(_io=io.c, _struct=io, state=io.array("state", writes=True), _bodies=())
 
     @property
     def k(self) -> int:
@@ -116,14 +151,14 @@ class MethodCycle:
     def bodies(self) -> tuple[MethodBody, ...]:
         """The satellites, in the order of the scenario."""
         if not self._bodies:
-            self._bodies = self._all[:int(self._io.bodies)]
+            self._place(_bodies=tuple(MethodBody(self._struct, i) for i in range(int(self._io.bodies))))
         return self._bodies
 
 
 Method = Callable[[MethodCycle], Any]
 
 
-class OnBoard:
+class OnBoard(_Arrays):
     """What on-board software sees and does in one cycle, arrays that are the same in every cycle.
 
     Read: `sequence` (0 at the beginning, of the reference and of the run), `t`, `camera_t`, `client_position`,
@@ -131,21 +166,27 @@ class OnBoard:
     `force`, `torque` of the thrusters, `joint_torque`; `phase(int)`, `monitor(storage, dissipation)`. See docs/obsw.md.
     """
 
+    _in: Any
+    _out: Any
     client_position: Floats
     client_attitude: Floats
     client_velocity: Floats
     client_angular_velocity: Floats
     attitude: Floats
     angular_velocity: Floats
+    q: Floats
+    qd: Floats
+    force: Floats
+    torque: Floats
+    joint_torque: Floats
+    __slots__ = ("_in", "_out", "client_position", "client_attitude", "client_velocity", "client_angular_velocity",
+                 "attitude", "angular_velocity", "q", "qd", "force", "torque", "joint_torque")
+    _written = ("force", "torque", "joint_torque")
 
-    def __init__(self, i: Any, o: Any, joints: int):
-        self._in, self._out = i, o
-        for name in ("client_position", "client_attitude", "client_velocity", "client_angular_velocity", "attitude",
-                     "angular_velocity"):
-            setattr(self, name, _view(getattr(i, name), len(getattr(i, name))))
-        self.q, self.qd = _view(i.q, joints), _view(i.qd, joints)
-        self.force, self.torque = _view(o.force, 3), _view(o.torque, 3)
-        self.joint_torque = _view(o.joint_torque, joints)
+    def __init__(self, i: _Struct, o: _Struct, joints: int):
+        self._place(_in=i.c, _out=o.c, **{name: i.array(name) for name in self.__slots__[2:8]},
+                    q=i.array("q", count=joints), qd=i.array("qd", count=joints), force=o.array("force", writes=True),
+                    torque=o.array("torque", writes=True), joint_torque=o.array("joint_torque", count=joints, writes=True))
 
     @property
     def sequence(self) -> int:
@@ -185,90 +226,81 @@ def _address(path: str, symbol: str) -> int:
         raise ArgumentError(f"{path}: {error}") from None
 
 
-class Parts:
-    """The C side of the functions that were brought, and what they raised. Kept alive by the run."""
+class Parts(Calls):
+    """The C side of the functions that were brought. Kept alive by the run."""
 
     def __init__(self) -> None:
-        self.raised: Optional[BaseException] = None
-        self.keep: list[Any] = []
+        super().__init__()
         self.struct = ffi.new("ffh_parts *")
         self.any = False
+        self.joints: list[int] = []  #: of the arm, when the scenario is open
 
-    def guard(self, function: Callable[..., Any], failed: Any) -> Callable[..., Any]:
-        def call(*arguments: Any) -> Any:
-            try:
-                return function(*arguments)
-            except BaseException as error:  # pylint: disable=broad-except
-                if self.raised is None:
-                    self.raised = error
-                return failed
-        return call
-
-    def _callback(self, kind: str, function: Callable[..., Any], failed: Any) -> Any:
-        made = ffi.callback(kind, self.guard(function, failed), error=failed)
-        self.keep.append(made)
+    def callback(self, kind: str, function: Callable[..., Any], failed: Any) -> Any:
         self.any = True
-        return made
+        return super().callback(kind, function, failed)
 
     def method(self, function: Method, name: str) -> None:
         if not name or len(name) > 31 or not all(c.isascii() and (c.isalnum() or c in "-_") for c in name):
             raise MethodError(f"a method is named '{name}', allowed: up to 31 letters, digits, - and _")
-        io = ffi.new("ffh_method_io *")
+        io = _Struct("ffh_method_io")
         cycle = MethodCycle(io)
-        raised = self
 
         def step(_user: Any, _io: Any) -> int:
-            try:
-                function(cycle)
-                return 0
-            except BaseException as error:  # pylint: disable=broad-except
-                raised.raised = error
-                return 1
-        made = ffi.callback("ffh_method_step *", step, error=1)
+            function(cycle)
+            return 0
         label = ffi.new("char[]", name.encode())
-        self.keep += [io, cycle, made, label]
-        self.any = True
-        self.struct.method_name, self.struct.method, self.struct.method_io = label, made, io
+        self.keep += [io, label]
+        self.struct.method_name, self.struct.method_io = label, io.c
+        self.struct.method = self.callback("ffh_method_step *", step, 1)
 
-    def obsw(self, function: OnBoardSoftware, joints: int) -> None:
-        seen: dict[int, OnBoard] = {}
+    def obsw(self, function: OnBoardSoftware) -> None:
+        seen, done = _Struct("ffh_obsw_in"), _Struct("ffh_obsw_out")
+        sizes = ffi.sizeof("ffh_obsw_in"), ffi.sizeof("ffh_obsw_out")
+        joints = self.joints
+        made: list[OnBoard] = []
 
         def step(_user: Any, i: Any, o: Any) -> int:
-            key = int(ffi.cast("intptr_t", i))
-            board = seen.get(key)
-            if board is None:
-                board = seen[key] = OnBoard(i, o, joints)
-            return 1 if function(board) is False else 0
-        self.struct.obsw = self._callback("ffh_obsw_step *", step, -1)
+            if not made:
+                made.append(OnBoard(seen, done, joints[0]))
+            ffi.memmove(seen.c, i, sizes[0])  # the library's own are gone when the run is
+            ffi.memmove(done.c, o, sizes[1])
+            answer = function(made[0])
+            ffi.memmove(o, done.c, sizes[1])
+            return 1 if answer is False else 0
+        self.struct.obsw = self.callback("ffh_obsw_step *", step, -1)
 
     def contacts(self, laws: Mapping[str, Union[ContactLaw, PathLike]]) -> None:
-        def one(law: ContactLaw) -> Any:
-            return self._callback("ffh_contact_law *", lambda _user, d, rate: float(law(d, rate)), float("nan"))
+        def one(name: str, law: ContactLaw) -> Any:
+            def press(_user: Any, depth: float, rate: float) -> float:
+                force = law(depth, rate)
+                if not isinstance(force, float) or not math.isfinite(force):
+                    return _arguments.real(f"contact '{name}': the force at a depth of {depth:.3g} m", force)
+                return force
+            return self.callback("ffh_contact_law *", press, float("nan"))
         self._table("contact", "ffh_contact_law *", "contact_law", laws, one)
         self.struct.contacts = len(laws)
 
     def sensors(self, laws: Mapping[str, Union[SensorLaw, PathLike]]) -> None:
-        def one(law: SensorLaw) -> Any:
+        def one(name: str, law: SensorLaw) -> Any:
             def read(_user: Any, t: float, f: Any) -> int:
-                reading = _view(f, 6)
-                answer = law(t, reading)
-                if answer is not None:
-                    reading[:] = answer
-                if not np.isfinite(reading).all():
-                    raise ArgumentError("a sensor's reading must be finite")
+                inside = np.frombuffer(ffi.buffer(f, 48), dtype=np.float64)  # on the library's stack: for this call alone
+                given = inside.copy()
+                answer = law(t, given)
+                inside[:] = _arguments.vector(f"sensor '{name}': its reading", given if answer is None else answer, 6)
                 return 0
-            return self._callback("ffh_sensor_law *", read, 1)
+            return self.callback("ffh_sensor_law *", read, 1)
         self._table("sensor", "ffh_sensor_law *", "sensor_law", laws, one)
         self.struct.sensors = len(laws)
 
-    def _table(self, what: str, kind: str, symbol: str, laws: Mapping[str, Any], one: Callable[[Any], Any]) -> None:
+    def _table(self, what: str, kind: str, symbol: str, laws: Mapping[str, Any],
+               one: Callable[[str, Any], Any]) -> None:
         names = [ffi.new("char[]", _arguments.text(what + "s", name)) for name in laws]
         functions = []
         for name, law in laws.items():
             if isinstance(law, (str, bytes, os.PathLike)):
                 functions.append(ffi.cast(kind, _address(_arguments.path(f"{what} '{name}'", law), symbol)))
             elif callable(law):
-                functions.append(one(law))
+                functions.append(one(name, law))
             else:
                 raise ArgumentError(f"{what} '{name}': a function or the path of a library is needed, not {law!r}")
         arrays = [ffi.new("char *[]", names), ffi.new(kind + "[]", functions),

@@ -1,6 +1,7 @@
 """Runs: a scenario to its end, and what came of it."""
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -13,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Optional, Se
 import numpy as np
 
 from . import _arguments, _library
-from ._arguments import Floats, PathLike
-from ._library import ffi, lib, text
+from ._arguments import Floats, PathLike, arguments_of
+from ._library import Calls, ffi, lib, text
 from .errors import ArgumentError, CallbackError, FilesError, MethodError, RunError
 from .parts import ContactLaw, Method, OnBoardSoftware, Parts, SensorLaw
 
@@ -32,11 +33,8 @@ CONTACT = ("satellite", "name", "start_s", "end_s", "duration_s", "speed_before_
 
 def _override(path: str, value: Any) -> str:
     """PATH=VALUE as --set takes it; a text is YAML as it stands."""
-    value = _arguments.plain(value)
-    try:
-        return f"{path}={value if isinstance(value, str) else json.dumps(value, allow_nan=False)}"
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f"set: {path} is {value!r}: {error}") from None
+    value = _arguments.plain(value) if isinstance(value, (np.generic, os.PathLike)) else value
+    return f"{path}={value if isinstance(value, str) else _arguments.as_json(f'set: {path}', value)}"
 
 
 def _table(rows: list[dict[str, Any]], columns: Sequence[str] = ()) -> Any:
@@ -111,115 +109,117 @@ class Columns(_Arrays):
 
 
 class _Handle:
-    """An open scenario: the C handle and all that it lends."""
+    """An open scenario: the C handle and all that it lends. Its arguments are those of `run` and `Simulation`."""
 
-    def __init__(self, scenario: PathLike, *, text_: Union[str, bytes, None] = None,
-                 method: Union[PathLike, Method, None] = None,
-                 set: Optional[Mapping[str, Any]] = None, seed: Optional[int] = None, out: Optional[PathLike] = None,
-                 log: Optional[str] = None, force: bool = False, record: Union[Sequence[str], bool, None] = None,
-                 reference: bool = True, contacts: Optional[Mapping[str, Union[ContactLaw, PathLike]]] = None,
+    def __init__(self, scenario: PathLike, method: Union[PathLike, Method, None] = None,
+                 set: Optional[Mapping[str, Any]] = None, seed: Optional[int] = None, out: Optional[PathLike] = None, *,
+                 text: Union[str, bytes, None] = None, log: Optional[str] = None, force: bool = False,
+                 record: Union[Sequence[str], bool, None] = None, reference: bool = True,
+                 contacts: Optional[Mapping[str, Union[ContactLaw, PathLike]]] = None,
                  sensors: Optional[Mapping[str, Union[SensorLaw, PathLike]]] = None,
                  obsw: Union[OnBoardSoftware, PathLike, None] = None,
                  progress: Optional[Callable[[float], Any]] = None, name: Optional[str] = None):
         self.path = _arguments.path("scenario", scenario)
         if self.path == "-":
             raise ArgumentError("the standard input cannot be a scenario here: read it and give its text")
-        self.parts = Parts()
+        self.parts = parts = Parts()
+        self.calls = Calls()
         self.keep: list[Any] = []
-        self.interrupted: Optional[BaseException] = None
-        self.progress = _arguments.function("progress", progress)
         sets = [_override(str(k), v) for k, v in _arguments.mapping("set", set).items()]
         if seed is not None:
             sets.append(f"time.seed={_arguments.whole('seed', seed, 0, 2**64 - 1)}")
+        o = ffi.new("ffh_options *")
+        if text is not None:
+            data = bytes(text) if isinstance(text, (bytes, bytearray)) else _arguments.text("text", text)
+            o.text, o.length = self._hold(ffi.from_buffer(data)), len(data)
         if callable(method):
-            self.parts.method(method, name or name_of(method))
-            method = None
-        elif method is not None and not isinstance(method, (str, bytes, os.PathLike)):
+            parts.method(method, name or name_of(method))
+        elif isinstance(method, (str, bytes, os.PathLike)):
+            o.method = self._text(_arguments.text("method", os.fsdecode(method)))
+        elif method is not None:
             raise ArgumentError(f"method is {method!r}, allowed: a name, the path of a library or a function")
         if contacts:
-            self.parts.contacts(_arguments.mapping("contacts", contacts))
+            parts.contacts(_arguments.mapping("contacts", contacts))
         if sensors:
-            self.parts.sensors(_arguments.mapping("sensors", sensors))
-        if obsw is not None:
-            sets += self._software(text_, obsw)
-        o = ffi.new("ffh_options *")
-        if text_ is not None:
-            data = bytes(text_) if isinstance(text_, (bytes, bytearray)) else _arguments.text("text", text_)
-            o.text, o.length = self._hold(ffi.from_buffer(data)), len(data)
-        if method is not None:
-            o.method = self._text("method", os.fsdecode(method))
-        o.set, o.sets = self._list("set", sets), len(sets)
+            parts.sensors(_arguments.mapping("sensors", sensors))
+        if callable(obsw):
+            parts.obsw(obsw)
+        elif obsw is not None:
+            library = _arguments.path("obsw", obsw)
+            arm = _Handle(scenario, "direct", set, text=text, record=False).armed
+            sets.append(f"satellites.{arm}.obsw=" + json.dumps({"kind": "shared", "library": library}))
+        o.set, o.sets = self._list(_arguments.texts("set", sets)), len(sets)
         if record is not None and record is not True:
-            patterns = [record] if isinstance(record, str) else list(record) if record else []
+            patterns = _arguments.texts("record", record or [])
             if patterns:
-                patterns.append("t")  # beside whatever is kept
-            o.record, o.records = self._list("record", patterns), len(patterns)
+                patterns.append(b"t")  # beside whatever is kept
+            o.record, o.records = self._list(patterns), len(patterns)
         o.unjudged, o.force = not reference, bool(force)
         if out is not None:
-            o.out = self._text("out", _arguments.path("out", out))
+            o.out = self._text(os.fsencode(_arguments.path("out", out)))
         if log is not None:
-            o.log = self._text("log", log)
-        if self.parts.any:
-            o.parts = self.parts.struct
-        o.progress = self._hold(ffi.callback("int(void *, double)", self._report, error=0))
+            o.log = self._text(_arguments.text("log", log))
+        if parts.any:
+            o.parts = parts.struct
+        _arguments.function("progress", progress)
+
+        def report(_user: Any, part: float) -> int:  # the place where Ctrl-C is seen
+            return 0 if progress is not None and progress(part) is False else 1
+        o.progress = self.calls.callback("int(void *, double)", report, 0)
         error = _library.new_error()
         sim = lib.ffh_open(os.fsencode(self.path), o, error)
         if not sim:
             raise _library.exception(error)
         self.sim = ffi.gc(sim, lib.ffh_close)
-        self.warnings = text(error.warning).splitlines()
+        self.warnings = _library.text(error.warning).splitlines()
         info = ffi.new("ffh_info *")
         lib.ffh_describe(self.sim, info)
-        self.scenario, self.method, self.label = text(info.name), text(info.method), text(info.label)
+        self.scenario, self.method, self.label = (_library.text(t) for t in (info.name, info.method, info.label))
         self.cycle, self.cycles = float(info.cycle), int(info.cycles)
-        self.bodies = [text(info.body[i]) for i in range(info.bodies)]
-        self.joints = int(info.joints)
+        self.bodies = [_library.text(info.body[i]) for i in range(info.bodies)]
+        parts.joints.append(int(info.joints))
+        self.files = out is not None
+        self.unended = False  #: begun, and not ended: a saved state can be restored
+
+    @property
+    def armed(self) -> str:
+        """The satellite with an arm."""
+        if not self.parts.joints[0]:
+            raise ArgumentError(f"{self.path}: no satellite has an arm, so there is no on-board software")
+        return next((b for b in self.bodies if f"{b}.joint.1.angle" in Columns(self)._index), self.bodies[0])
+
+    def end(self, error: Any) -> int:
+        """As `freefloat run` ends."""
+        kind = int(lib.ffh_end(self.sim, error))
+        if kind != _library.ARGUMENT:  # else it is in use, and goes on
+            self.unended = False
+        return kind
 
     def _hold(self, value: Any) -> Any:
         self.keep.append(value)
         return value
 
-    def _text(self, what: str, value: Any) -> Any:
-        return self._hold(ffi.new("char[]", _arguments.text(what, value)))
+    def _text(self, value: bytes) -> Any:
+        return self._hold(ffi.new("char[]", value))
 
-    def _list(self, what: str, values: Sequence[str]) -> Any:
-        return self._hold(ffi.new("char *[]", [self._text(what, v) for v in values] + [ffi.NULL]))
-
-    def _software(self, text_: Union[str, bytes, None], obsw: Union[OnBoardSoftware, PathLike]) -> list[str]:
-        """On-board software: a function, or the path of a library for the satellite that has an arm."""
-        bare = _Handle(self.path, text_=text_, record=[], method="direct")
-        if not bare.joints:
-            raise ArgumentError(f"{self.path}: no satellite has an arm, so there is no on-board software")
-        if callable(obsw):
-            self.parts.obsw(obsw, bare.joints)
-            return []
-        servicer = next((b for b in bare.bodies if f"{b}.joint.1.angle" in Columns(bare)._index), bare.bodies[0])
-        return [f"satellites.{servicer}.obsw=" + json.dumps({"kind": "shared", "library": _arguments.path("obsw", obsw)})]
-
-    def _report(self, _user: Any, part: float) -> int:
-        """Called while a run is under way: the place where Ctrl-C is seen."""
-        try:
-            if self.progress is not None and self.progress(part) is False:
-                return 0
-            return 1
-        except BaseException as error:  # pylint: disable=broad-except
-            self.interrupted = error
-            return 0
+    def _list(self, values: Sequence[bytes]) -> Any:
+        return self._hold(ffi.new("char *[]", [self._text(v) for v in values] + [ffi.NULL]))
 
     def conclude(self, kind: int, error: Any, run: Optional["Run"]) -> None:
         """Raises what a finished call has to say; warnings are Python's."""
-        for line in self.warnings + text(error.warning).splitlines():
+        for line in self.warnings + _library.text(error.warning).splitlines():
             _warnings.warn(line, RuntimeWarning, stacklevel=_outside())
         self.warnings = []
-        if self.interrupted is not None:
-            interrupted, self.interrupted = self.interrupted, None
-            raise interrupted
-        if self.parts.raised is not None:
-            raised, self.parts.raised = self.parts.raised, None
-            if isinstance(raised, (KeyboardInterrupt, SystemExit)):
-                raise raised
-            raise CallbackError(f"{self.scenario}: a part given as a Python function raised "
-                                f"{type(raised).__name__}: {raised}", run) from raised
+        for calls, what in ((self.calls, "progress"), (self.parts, "a part given as a Python function")):
+            raised = calls.take()
+            try:
+                if isinstance(raised, Exception):
+                    raise CallbackError(f"{self.scenario}: {what} raised {type(raised).__name__}: {raised}", run) from raised
+                if raised is not None:  # Ctrl-C and others that are not to be held
+                    raised.run = run  # type: ignore[attr-defined]
+                    raise raised
+            finally:
+                del raised
         if kind != _library.OK:
             raise _library.exception(error, run)
 
@@ -268,7 +268,7 @@ class Run:
     @property
     def folder(self) -> Optional[str]:
         """Where its files are; None without `out`."""
-        return text(lib.ffh_folder(self._handle.sim)) or None
+        return os.fsdecode(ffi.string(lib.ffh_folder(self._handle.sim))) or None
 
     @property
     def columns(self) -> Columns:
@@ -348,8 +348,24 @@ class Run:
         return f"<Run {self.scenario}, {self.label}: {self.verdict or 'no verdict'}, {lib.ffh_rows(self._handle.sim)} rows>"
 
 
+@contextlib.contextmanager
+def scratch() -> Iterator[str]:
+    """A folder that is gone afterwards."""
+    try:
+        folder = tempfile.mkdtemp(prefix="freefloat-")
+    except OSError as error:
+        raise FilesError(f"{error.filename}: a folder for a moment cannot be made ({error.strerror}); TMPDIR names its place") from None
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def _make_report(runs: Sequence[Run], folder: str) -> str:
     error = _library.new_error()
+    for r in runs:
+        if r._handle.unended:
+            r._handle.end(error)
     sims = ffi.new("ffh_sim *[]", [r._handle.sim for r in runs])
     _library.check(lib.ffh_report(sims, len(runs), os.fsencode(folder), error), error)
     return os.path.join(folder, "report.html")
@@ -359,7 +375,7 @@ def _write_report(runs: Sequence[Run], path: PathLike) -> str:
     where = _arguments.path("path", path)
     if os.path.isdir(where):
         return _make_report(runs, where)
-    with tempfile.TemporaryDirectory(prefix="freefloat-") as folder:
+    with scratch() as folder:
         made = _make_report(runs, folder)
         try:
             shutil.move(made, where)
@@ -370,19 +386,14 @@ def _write_report(runs: Sequence[Run], path: PathLike) -> str:
 
 def _show_report(runs: Sequence[Run]) -> str:
     import html
-    with tempfile.TemporaryDirectory(prefix="freefloat-") as folder:
+    with scratch() as folder:
         with open(_make_report(runs, folder), encoding="utf-8") as file:
             page = file.read()
     return f'<iframe style="width: 100%; height: 800px; border: 0" srcdoc="{html.escape(page, quote=True)}"></iframe>'
 
 
-def run(scenario: PathLike, method: Union[PathLike, Method, None] = None, set: Optional[Mapping[str, Any]] = None,
-        seed: Optional[int] = None, out: Optional[PathLike] = None, *, text: Union[str, bytes, None] = None,
-        log: Optional[str] = None, force: bool = False, record: Union[Sequence[str], bool, None] = None,
-        reference: bool = True, contacts: Optional[Mapping[str, Union[ContactLaw, PathLike]]] = None,
-        sensors: Optional[Mapping[str, Union[SensorLaw, PathLike]]] = None,
-        obsw: Union[OnBoardSoftware, PathLike, None] = None,
-        progress: Optional[Callable[[float], Any]] = None, name: Optional[str] = None) -> Run:
+@arguments_of(_Handle)
+def run(*arguments: Any, **options: Any) -> Run:
     """Runs a scenario on the virtual facility in virtual time, as `freefloat run` does, bit for bit.
 
     scenario   path of the file; with `text` what the text is called, and where its own files are looked for
@@ -402,11 +413,9 @@ def run(scenario: PathLike, method: Union[PathLike, Method, None] = None, set: O
     name       of a method that is a function, in logs and reports
 
     Raises ScenarioError, MethodError, ArgumentError: nothing was begun; RunError with `.run`, the rows so far. Ctrl-C
-    stops the run.
+    stops the run: KeyboardInterrupt, with `.run`, too.
     """
-    handle = _Handle(scenario, text_=text, method=method, set=set, seed=seed, out=out, log=log, force=force,
-                     record=record, reference=reference, contacts=contacts, sensors=sensors, obsw=obsw,
-                     progress=progress, name=name)
+    handle = _Handle(*arguments, **options)
     error = _library.new_error()
     kind = lib.ffh_run(handle.sim, error)
     result = Run(handle)

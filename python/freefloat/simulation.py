@@ -2,15 +2,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Callable, Mapping, NoReturn, Optional, Sequence, Union
+from typing import Any, NoReturn, Optional, Union
 
 import numpy as np
 
 from . import _arguments, _library
-from ._arguments import Floats, Numbers, PathLike
+from ._arguments import Floats, Numbers, arguments_of_init
 from ._library import ffi, lib
 from .errors import ArgumentError, StateError
-from .parts import ContactLaw, Method, OnBoardSoftware, SensorLaw
 from .run import Columns, Run, _Handle
 
 
@@ -43,24 +42,18 @@ class Simulation:
     `reference=False` spares the ideal reference, which is solved before the first step.
     """
 
-    def __init__(self, scenario: PathLike, method: Union[PathLike, Method, None] = None,
-                 set: Optional[Mapping[str, Any]] = None, seed: Optional[int] = None, out: Optional[PathLike] = None, *,
-                 text: Union[str, bytes, None] = None, log: Optional[str] = None, force: bool = False,
-                 record: Union[Sequence[str], bool, None] = None, reference: bool = True,
-                 contacts: Optional[Mapping[str, Union[ContactLaw, PathLike]]] = None,
-                 sensors: Optional[Mapping[str, Union[SensorLaw, PathLike]]] = None,
-                 obsw: Union[OnBoardSoftware, PathLike, None] = None,
-                 progress: Optional[Callable[[float], Any]] = None, name: Optional[str] = None):
-        self._handle = handle = _Handle(scenario, text_=text, method=method, set=set, seed=seed, out=out, log=log,
-                                        force=force, record=record, reference=reference, contacts=contacts,
-                                        sensors=sensors, obsw=obsw, progress=progress, name=name)
+    @arguments_of_init(_Handle)
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        self._handle = handle = _Handle(*arguments, **options)
         self._sim = handle.sim
         self._one = lib.ffh_cycle
         self._run: Optional[Run] = None
         self._failed: Optional[BaseException] = None
+        self._last = False  # the last cycle is done
         error = _library.new_error()
         kind = lib.ffh_begin(handle.sim, error)
         handle.conclude(kind, error, None)
+        handle.unended = True
         self._columns = Columns(handle)
         self._index = self._columns._index
         column = ffi.new("ffh_column *")
@@ -96,7 +89,7 @@ class Simulation:
     @property
     def ended(self) -> bool:
         """The run has ended."""
-        return self._run is not None or self._failed is not None
+        return self._last or self._run is not None or self._failed is not None
 
     @property
     def names(self) -> list[str]:
@@ -153,8 +146,18 @@ class Simulation:
             raise ArgumentError(f"{self._handle.path}: it is in use, by another thread or by a part that is called")
         if self._failed is not None:
             raise self._failed
-        if self._run is None:
-            self._end(_library.OK)
+        if not self._handle.unended:
+            return False
+        error = _library.new_error()
+        kind = lib.ffh_failure(self._sim, error)
+        if kind == _library.OK:
+            self._last = True
+            if self._handle.files:
+                self.finish()
+        else:
+            if self._handle.files:
+                kind = self._handle.end(error)
+            self._settle(kind, error)
         return False
 
     def finish(self) -> Run:
@@ -162,20 +165,21 @@ class Simulation:
         not at its end is one that was stopped: its verdict is fail."""
         if self._failed is not None:
             raise self._failed
-        return self._run if self._run is not None else self._end(_library.STOPPED)
+        if self._run is None:
+            error = _library.new_error()
+            kind = self._handle.end(error)
+            if kind == _library.ARGUMENT:  # in use: it goes on
+                raise _library.exception(error)
+            self._run = self._settle(_library.OK if kind == _library.STOPPED else kind, error)
+        return self._run
 
-    def _end(self, allowed: int) -> Run:
-        error = _library.new_error()
-        kind = lib.ffh_end(self._sim, error)
-        if kind == _library.ARGUMENT:  # in use: it goes on
-            raise _library.exception(error)
+    def _settle(self, kind: int, error: Any) -> Run:
         run = Run(self._handle)
         try:
-            self._handle.conclude(_library.OK if kind == allowed else kind, error, run)
+            self._handle.conclude(kind, error, run)
         except BaseException as failed:
             self._failed = failed
             raise
-        self._run = run
         return run
 
     @property
@@ -238,13 +242,14 @@ class Simulation:
         return State(bytes(data), self.k, self.t)
 
     def restore(self, state: State) -> None:
-        """Back, or over, to a saved state, bit for bit."""
+        """Back, or over, to a saved state, bit for bit: also after the last cycle or a failure, until finish()."""
         if not isinstance(state, State):
             raise StateError(f"a State is needed, not {type(state).__name__}")
-        if self.ended:
-            raise StateError("the run has ended: a new Simulation can take the state")
+        if not self._handle.unended:
+            raise StateError("the run was ended by finish(), or it writes files: a new Simulation can take the state")
         error = _library.new_error()
         _library.check(lib.ffh_restore(self._sim, ffi.from_buffer(state.data), len(state.data), error), error)
+        self._failed, self._last = None, False
 
     def __repr__(self) -> str:
         return f"<Simulation {self.scenario}, {self.method}: {self.t:g} s of {self.cycles * self.cycle:g} s>"

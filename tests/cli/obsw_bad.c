@@ -1,10 +1,13 @@
 /* On-board software that goes wrong, as OBSW_FAULT says, in its step OBSW_AT (-1: in its start): hang, crash,
- * exit, wait (until the file OBSW_GATE exists), scribble (into every descriptor but those of the terminal).
+ * exit, wait (until the file OBSW_GATE exists), scribble (into every descriptor but those of the terminal),
+ * swap (the files OBSW_HERE and OBSW_THERE, in its start and back in its end).
  * Until then it pushes with 1 N. */
-#define _POSIX_C_SOURCE 200809L
+#define _GNU_SOURCE
 #include "../../examples/obsw/obsw.h"
 
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -14,6 +17,8 @@ static int here = 1;
 
 static void fault(long step) {
     const char *const what = getenv("OBSW_FAULT"), *const at = getenv("OBSW_AT");
+    if (what && strcmp(what, "swap") == 0 && step < 0)
+        renameat2(AT_FDCWD, getenv("OBSW_HERE"), AT_FDCWD, getenv("OBSW_THERE"), RENAME_EXCHANGE);
     if (!what || !at || strtol(at, NULL, 10) != step)
         return;
     if (strcmp(what, "hang") == 0)

@@ -29,7 +29,7 @@ O=satellites.servicer.obsw
 refuse 1 "does not load" "$S" --set "$O={kind: shared, library: $DIR/none.so}"
 echo "no library" >"$DIR/text.so"
 refuse 1 "does not load" "$S" --set "$O={kind: shared, library: $DIR/text.so}"
-refuse 1 "./libm.so.6: cannot open" "$S" --set "$O={kind: shared, library: libm.so.6}" # from this folder, not from the system's
+refuse 1 "does not load: libm.so.6: No such file" "$S" --set "$O={kind: shared, library: libm.so.6}" # from this folder, not from the system's
 refuse 1 "lacks the function ff_obsw_version" "$S" --set "$O={kind: shared, library: $FF_BUILD_DIR/examples/libmethod_example.so}"
 refuse 1 "is of version 3, allowed: 2" "$S" --set "$O={kind: shared, library: $FF_BUILD_DIR/tests/libobsw_old.so}"
 grep -q '"verdict": "fail"' "$DIR/out/summary.json" || fail "a failed run has no summary"

@@ -43,8 +43,10 @@ expect 2 "belong to freefloat runs prune" "$FREEFLOAT" runs --keep 3; one_line
 cp "$S" own.yaml
 # shellcheck disable=SC2086
 expect 0 "" "$FREEFLOAT" run own.yaml $short --quiet --log csv,mcap --out v
-echo "mine" > v/notes
+echo "mine" > v/notes; echo > v/.hidden; mkdir -p v/.under/a/b/c/d/e; echo > v/.under/there; echo > v/.under/a/b/c/d/e/f
 expect 0 "v: the same bits" "$FREEFLOAT" verify v
+for other in .hidden .under/there .under/a/b/c/d; do grep -q "^other   $other is not of this run" out.txt || fail "verify does not name $other: $(cat out.txt)"; done
+rm -r v/.hidden v/.under
 grep -q "log.mcap replayed: 26 cycles, the same bits" out.txt && grep -q "notes is not of this run" out.txt || fail "verify: $(cat out.txt)"
 echo "# longer" >> own.yaml
 expect 0 "own.yaml has changed since" "$FREEFLOAT" verify v
@@ -65,6 +67,22 @@ done
 expect 2 "^v/log.mcup: cannot be read \(No such file or directory\)" "$FREEFLOAT" replay v/log.mcup; one_line
 rm v/manifest.json
 expect 2 "has no manifest.json" "$FREEFLOAT" verify v; one_line
+# what stands in the place of a manifest is said by its kind, by run and verify alike; a pipe with another end keeps nobody waiting
+mkfifo v/manifest.json; exec 9<> v/manifest.json
+for kind in pipe folder; do
+  [ $kind = pipe ] || { exec 9>&-; rm v/manifest.json; mkdir v/manifest.json; }
+  # shellcheck disable=SC2086
+  [ $kind = folder ] || expect 2 "^v: is not empty, and no run of freefloat that may be replaced \(its manifest.json is no file but a $kind\)" "$FREEFLOAT" run own.yaml $short --quiet --out v; one_line # a folder: of any result
+  expect 2 "its manifest.json is no file but a $kind$" "$FREEFLOAT" verify v; one_line
+done
+rmdir v/manifest.json; echo "{}" > v/manifest.json
+# shellcheck disable=SC2086
+expect 2 "no run of freefloat that may be replaced \(its manifest.json is damaged, or not ours\)" "$FREEFLOAT" run own.yaml $short --quiet --out v; one_line
+if [ "$(id -u)" = 0 ] && command -v setpriv > /dev/null; then # one that this user may not read
+  chmod 777 . v; chmod 0 v/manifest.json
+  # shellcheck disable=SC2086
+  expect 2 "no run of freefloat that may be replaced \(its manifest.json cannot be read \(Permission denied\)\)" setpriv --reuid 65534 --clear-groups "$FREEFLOAT" run own.yaml $short --quiet --out v; one_line
+fi
 expect 2 "no such run" "$FREEFLOAT" verify nobody; one_line
 
 # a scenario that can be read once alone: every log holds it, with its hash
@@ -121,6 +139,8 @@ expect 0 "one: the same bits" "$FREEFLOAT" verify one
 # a sandbox does not keep a run from its own folder (a search for leaks would need what it forbids)
 # shellcheck disable=SC2086
 for _ in 1 2; do expect 0 "" env ASAN_OPTIONS=detect_leaks=0 "$FREEFLOAT" run own.yaml $short --sandbox --quiet --out sandboxed; done
+sed '/mesh: {/d' moved/capture.yaml > strange.yaml; cp "$FF_SOURCE_DIR/scenarios/envisat-arm.urdf" arm.urdf
+for command in check run; do expect 2 "strange.yaml: satellites.servicer.obsw: --sandbox loads no library and opens no socket, allowed: builtin" env ASAN_OPTIONS=detect_leaks=0 "$FREEFLOAT" $command strange.yaml --sandbox --quiet; done
 expect 0 "sandboxed: the same bits" "$FREEFLOAT" verify sandboxed
 # beside the scenario itself, which stays; not beside what is someone else's
 mkdir beside && cp "$S" beside/my.yaml
@@ -210,6 +230,21 @@ done
 for file in c.yaml ./c.yaml; do expect 0 "2 of 2 runs are done already" "$FREEFLOAT" campaign $file --threads 1 --out c; done
 printf 'g' | dd of=c/results.journal bs=1 seek=30 conv=notrunc 2> /dev/null
 expect 2 "damaged journal header" "$FREEFLOAT" campaign c.yaml --threads 1 --out c; one_line
+# on-board software that exchanges its own file with another one in each start, and back in each end, while two threads run: all rows are of the
+# bytes that were hashed; a run with its reference and a comparison likewise
+cp "$FF_BUILD_DIR/tests/libobsw_bad.so" hold.so; cp hold.so first.so; cp "my hold.so" other.so
+printf '%s\n' 'name: swapped' 'base: capture.yaml' 'methods: [direct]' 'metrics: {v: satellites.servicer.final.velocity_mps.0}' \
+  'vary: {time.seed: {list: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16]}}' > s.yaml
+expect 0 "" "$FREEFLOAT" campaign s.yaml --threads 1 --out still --quiet
+sha=$(sha256sum < hold.so | cut -c1-64)
+cp "my hold.so" hold.so; expect 0 "" "$FREEFLOAT" campaign s.yaml --threads 1 --out otherwise --quiet; ! cmp -s still/results.csv otherwise/results.csv || fail "both libraries do the same"
+swapping() { rm -f hold.so other.so; cp first.so hold.so; cp "my hold.so" other.so; OBSW_FAULT=swap OBSW_HERE=hold.so OBSW_THERE=other.so "$@"; }
+expect 0 "" swapping "$FREEFLOAT" campaign s.yaml --threads 2 --out swapped --quiet
+cmp -s still/results.csv swapped/results.csv || fail "rows of two libraries: $(diff still/results.csv swapped/results.csv)"
+grep -q "\"sha256\": \"$sha\"" swapped/manifest.json || fail "not the hash of what ran: $(cat swapped/manifest.json)"
+swapping "$FREEFLOAT" compare capture.yaml --methods direct,ideal --quiet --out both; [ $? -ne 2 ] || fail "compare"
+grep -q "\"sha256\": \"$sha\"" both/manifest.json || fail "compare: not the hash of what ran"
+cp "$FF_BUILD_DIR/examples/libobsw_hold.so" hold.so
 cd ..
 # a campaign that is complete stays what it was, also where the next one makes a run again that was too slow
 printf 'name: slow\nbase: wall.yaml\nmethods: [direct]\nlimit: 1e-6\nvary: {time.cycle: {list: [0.0001]}}\n' > slow.yaml; cp "$S" wall.yaml

@@ -177,7 +177,6 @@ refuse "patience positive" guard "$S" --patience -1
 refuse "satellite moon: the scenario has no such satellite" guard "$S" --satellite moon
 refuse "freefloat guard: .*nowhere" guard "$S" --listen nowhere
 robot="kind: kuka-rsi, delay: 0.016, tool: {attitude: [0, 0, 1, 0]}"
-refuse "with relative corrections, is not supported" guard "$S" --set "satellites.body.robot={$robot, base: {position: [-1.35, 0, -1.57]}, corrections: relative}"
 refuse "robot on a rail.* is not supported" guard "$S" --set "satellites.body.robot={$robot, base: {position: [-1.35, 0, -1.57]}, rail: {axis: [0, 1, 0], length: 6, speed: 1.5}}"
 refuse "freefloat guard: satellites.body: " guard "$S" --set "satellites.body.robot={$robot, base: {position: [-9, 0, 0]}}"
 port=$((10240 + RANDOM % 20000))

@@ -30,5 +30,6 @@ cmake --build "$work/project/build" > /dev/null
 # lib/ alone: nothing but a C compiler
 mkdir "$work/alone"
 cp -r "$FF_SOURCE_DIR/lib" "$FF_SOURCE_DIR/Makefile" "$work/alone/"
-(cd "$work/alone" && make lib CFLAGS=-O0 > /dev/null && cc -std=c11 -Ilib/include "$FF_SOURCE_DIR/examples/minimal.c" build-lib/libfreefloat.a -lm -o minimal && ./minimal)
+cache=$(command -v ccache) || cache=
+(cd "$work/alone" && make lib CFLAGS=-O0 CC="$cache cc" > /dev/null && cc -std=c11 -Ilib/include "$FF_SOURCE_DIR/examples/minimal.c" build-lib/libfreefloat.a -lm -o minimal && ./minimal)
 echo "installed copies work"

@@ -1,5 +1,7 @@
-// ros_peer DOMAIN: another vendor's DDS (eProsima Fast DDS) on 127.0.0.1, that knows no types: samples are bytes. Lines on the standard input:
+// ros_peer DOMAIN [FOLDER]: another vendor's DDS (eProsima Fast DDS) on 127.0.0.1, that knows no types: samples are bytes. Lines on the standard input:
+// With a FOLDER it has the files of DDS Security there.
 //   read TOPIC TYPE r|b|l    subscribes: reliable, best effort, reliable and transient local (latched)
+//   take TOPIC TYPE r|b|l    the same, and nothing is printed of the samples
 //   write TOPIC TYPE HEX     publishes once a reader is there
 // on the standard output: "TOPIC HEX" for each sample, "matched TOPIC" and "refused TOPIC" (a writer of another quality).
 #include <cstdio>
@@ -55,12 +57,13 @@ struct BytesType : TopicDataType {
 
 struct Printer : DataReaderListener {
     std::string name;
-    explicit Printer(std::string n) : name(std::move(n)) {}
+    bool silent;
+    Printer(std::string n, bool s) : name(std::move(n)), silent(s) {}
     void on_data_available(DataReader *reader) override {
         Bytes b;
         SampleInfo info;
         while (reader->take_next_sample(&b, &info) == ReturnCode_t::RETCODE_OK) {
-            if (!info.valid_data)
+            if (!info.valid_data || silent)
                 continue;
             std::string line = name + " ";
             char hex[3];
@@ -83,9 +86,26 @@ struct Printer : DataReaderListener {
     void on_requested_incompatible_qos(DataReader *, const RequestedIncompatibleQosStatus &) override { say("refused"); }
 };
 
-int main(int, char **argv) {
+// DDS Security by the files of a folder (ros_security.sh).
+static void secure(DomainParticipantQos &qos, const std::string &folder) {
+    const std::string at = "file://" + folder + "/", pki = "dds.sec.auth.builtin.PKI-DH.", access = "dds.sec.access.builtin.Access-Permissions.";
+    auto &p = qos.properties().properties();
+    p.emplace_back("dds.sec.auth.plugin", "builtin.PKI-DH");
+    p.emplace_back(pki + "identity_ca", at + "ca.pem");
+    p.emplace_back(pki + "identity_certificate", at + "peer.pem");
+    p.emplace_back(pki + "private_key", at + "peer.key");
+    p.emplace_back("dds.sec.access.plugin", "builtin.Access-Permissions");
+    p.emplace_back(access + "permissions_ca", at + "ca.pem");
+    p.emplace_back(access + "governance", at + "governance.p7s");
+    p.emplace_back(access + "permissions", at + "permissions.p7s");
+    p.emplace_back("dds.sec.crypto.plugin", "builtin.AES-GCM-GMAC");
+}
+
+int main(int count, char **argv) {
     const int domain = atoi(argv[1]);
     DomainParticipantQos qos = PARTICIPANT_QOS_DEFAULT;
+    if (count > 2)
+        secure(qos, argv[2]);
     auto udp = std::make_shared<eprosima::fastdds::rtps::UDPv4TransportDescriptor>();
     udp->interfaceWhiteList.push_back("127.0.0.1");
     qos.transport().use_builtin_transports = false;
@@ -113,13 +133,16 @@ int main(int, char **argv) {
         std::istringstream words(line);
         std::string verb, name, type, rest;
         words >> verb >> name >> type >> rest;
-        if (verb == "read") {
+        if (verb == "read" || verb == "take") {
             DataReaderQos q = DATAREADER_QOS_DEFAULT;
             q.reliability().kind = rest == "b" ? BEST_EFFORT_RELIABILITY_QOS : RELIABLE_RELIABILITY_QOS;
             q.durability().kind = rest == "l" ? TRANSIENT_LOCAL_DURABILITY_QOS : VOLATILE_DURABILITY_QOS;
-            q.history().depth = 1000;
-            q.endpoint().history_memory_policy = eprosima::fastrtps::rtps::PREALLOCATED_WITH_REALLOC_MEMORY_MODE;
-            if (!subscriber->create_datareader(topic_of(name, type), q, new Printer(name)))
+            // All that comes is kept until it is read: a reader that keeps the last N gives up the oldest of more than N that it gets at once, however
+            // reliable the way to it is. One that has no room left asks for the rest again.
+            q.history().kind = KEEP_ALL_HISTORY_QOS;
+            q.resource_limits().max_samples = q.resource_limits().max_samples_per_instance = 30000;
+            q.endpoint().history_memory_policy = eprosima::fastrtps::rtps::DYNAMIC_REUSABLE_MEMORY_MODE; // not the largest size for each
+            if (!subscriber->create_datareader(topic_of(name, type), q, new Printer(name, verb == "take")))
                 return 1;
         } else if (verb == "write") {
             DataWriter *&w = writers[name];

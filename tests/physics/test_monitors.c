@@ -177,7 +177,11 @@ static void test_29_bound_of_the_commands(void **state) {
             ff_rigid_twist(&r->client); /* unforced: the nominal motion is the client's own */
         const ff_twist V_b = ff_rigid_twist(&r->base), V_s = body_twist(&r->command[SERVICER]);
         const ff_twist d = ff_relative_delta(r->command[SERVICER].T, V_n);
-        assert_true(size_of(ff_twist_sub(V_s, ff_twist_sub(V_b, d))) < 1e-9);
+        /* what differs is the joints' motion in the cycle, which the command could not know. In the first two
+         * the arm's law does not know yet that the thrusters accelerate its base: a T = 1e-3 m/s, with which
+         * w_n = 0.04 rad/s makes 1e-3 N m on links of 5 kg m2, 1e-6 rad/s after a cycle, of which a base of
+         * eighty times their mass feels 1e-8 m/s */
+        assert_true(size_of(ff_twist_sub(V_s, ff_twist_sub(V_b, d))) < (k <= 2 ? 1e-8 : 1e-9));
         assert_true(size_of(ff_twist_sub(V_s, ff_twist_add(V_b, d))) > 0.1); /* the wrong sign */
         const double servicer = size_of(V_s) - size_of(V_b) - size_of(d);
         const ff_twist V_c = body_twist(&r->command[CLIENT]),

@@ -1,4 +1,5 @@
 """Parts that are brought: as Python functions, as C by path; what they raise; the numerics alone."""
+import gc
 import os
 import subprocess
 import unittest
@@ -82,6 +83,12 @@ class Functions(Case):
         cases = [({"contacts": {"front": lambda d, rate: 1 / 0}}, ZeroDivisionError),
                  ({"contacts": {"front": lambda d, rate: "much"}}, ValueError),
                  ({"sensors": {"client": lambda t, f: f[:3]}}, ValueError),
+                 ({"contacts": {"front": lambda d, rate: "3"}}, ff.ArgumentError),
+                 ({"contacts": {"front": lambda d, rate: True}}, ff.ArgumentError),
+                 ({"contacts": {"front": lambda d, rate: float("nan")}}, ff.ArgumentError),
+                 ({"contacts": {"front": lambda d, rate: np.inf}}, ff.ArgumentError),
+                 ({"sensors": {"client": lambda t, f: 3.0}}, ff.ArgumentError),
+                 ({"sensors": {"client": lambda t, f: f + 1j}}, ff.ArgumentError),
                  ({"sensors": {"client": lambda t, f: np.full(6, np.nan)}}, ff.ArgumentError)]
         for options, kind in cases:
             with self.assertRaises(ff.CallbackError) as caught:
@@ -102,6 +109,53 @@ class Functions(Case):
         with self.assertRaises(ff.CallbackError):
             while sim.step():
                 pass
+
+    def test_what_is_kept_of_a_run(self):
+        """Arrays that a part was given may outlive the run: they are as they were, and writing harms nothing."""
+        kept = {}
+
+        def method(cycle):
+            kept["force"], kept["out"], kept["state"] = cycle.bodies[0].force, cycle.bodies[0].out_force, cycle.state
+            cycle.state[:] = 5
+
+        def sensor(t, f):
+            kept["reading"] = f
+
+        def software(board):
+            kept["q"], kept["thrust"] = board.q, board.force
+            board.force = [1, 2, 3]
+        ff.run(DEOS, method, {"time.duration": 0.1}, sensors={"client": sensor})
+        ff.run(CAPTURE, set={"time.duration": 0.1}, obsw=software)
+        copies = {name: array.copy() for name, array in kept.items()}
+        gc.collect()
+        filled = [np.full(64 + i, 7.0) for i in range(5000)]  # what was freed is used again
+        for name, array in kept.items():
+            self.same(array, copies[name], name)
+            if array.flags.writeable:
+                array[:] = 3
+        self.assertTrue(all((f == 7).all() for f in filled))
+        self.same(copies["state"], np.full(256, 5.0))
+        self.same(copies["thrust"], [1.0, 2.0, 3.0])
+
+    def test_to_set_is_to_write(self):
+        """`body.out_force = f` is `body.out_force[:] = f`; what is read only, or is a function, says so."""
+        def method(cycle):
+            cycle.bodies[0].out_force = cycle.bodies[0].force * 0.5
+
+        def same(cycle):
+            cycle.bodies[0].out_force[:] = cycle.bodies[0].force * 0.5
+        self.same_columns(ff.run(DEOS, method, SHORT).columns, ff.run(DEOS, same, SHORT).columns)
+
+        def board(b):
+            b.phase = 7
+        for wrong in (lambda c: setattr(c.bodies[0], "force", [0, 0, 0]), lambda c: setattr(c, "t", 3),
+                      lambda c: setattr(c.bodies[0], "out_forse", [0, 0, 0]), lambda c: c.bodies[0].force.fill(0),
+                      lambda c: setattr(c.bodies[0], "out_force", [0, 0])):
+            with self.assertRaises(ff.CallbackError) as caught:
+                ff.run(DEOS, wrong, SHORT)
+            self.assertIsInstance(caught.exception.__cause__, (AttributeError, ValueError))
+        with self.assertRaisesRegex(ff.CallbackError, "'phase' cannot be set, allowed: force, torque, joint_torque"):
+            ff.run(CAPTURE, set={"time.duration": 0.1}, obsw=board)
 
     def test_names_that_are_not_there(self):
         for options in ({"contacts": {"nowhere": lambda d, r: 0}}, {"sensors": {"nobody": lambda t, f: f}},

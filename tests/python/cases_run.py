@@ -4,8 +4,10 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
+import weakref
 
 import numpy as np
 
@@ -219,24 +221,46 @@ class Stopping(Case):
 
         def press(part):
             seen.append(part)
-            if len(seen) == 40:
+            if len(seen) == 200:
                 signal.raise_signal(signal.SIGINT)
-        with self.assertRaises(KeyboardInterrupt):
+        with self.assertRaises(KeyboardInterrupt) as caught:
             ff.run(DEOS, progress=press)
-        self.assertEqual(len(seen), 40)
+        self.assertEqual(len(seen), 200)
+        self.assertTrue(0 < len(caught.exception.run.columns["t"]) < 7501)  # nothing is lost
         with self.assertRaises(KeyboardInterrupt):
             ff.campaign({"name": "long", "base": DEOS, "methods": ["tdpa"], "samples": 100000, "seed": 1,
                          "vary": {"satellites.client.mass": {"uniform": [200, 300]}}, "metrics": {"e": "rebound_error"}},
                         threads=1, progress=lambda part: signal.raise_signal(signal.SIGINT))
 
     def test_a_process_that_is_interrupted(self):
-        script = ("import freefloat as ff, sys\nprint('go', flush=True)\n"
-                  f"ff.run({DEOS!r}, set={{'time.duration': 4000}}, record=['t'], reference=False)\n")
+        """At any moment: Python raises it wherever it runs next, which is the first line of a function that C calls."""
+        calls = {"run": "ff.run(D, set=S, record=False, reference=False, progress=go)",
+                 "a method": "ff.run(D, lambda c: go(), S, record=False, reference=False)",
+                 "advance": "s = ff.Simulation(D, set=S, record=False, reference=False, progress=go); s.advance(10**9)",
+                 "campaign": "ff.campaign({'name': 'long', 'base': D, 'methods': ['tdpa'], 'samples': 10**6, 'seed': 1, 'vary': "
+                             "{'satellites.client.mass': {'uniform': [200, 300]}}, 'metrics': {'e': 'rebound_error'}}, progress=go)"}
+        for name, call in calls.items():
+            with self.subTest(name):
+                self.interrupt(call)
+
+    def interrupt(self, call):
+        script = (f"import freefloat as ff, sys\nD, S = {DEOS!r}, {{'time.duration': 400000}}\nwent = []\n"
+                  "def go(part=0):\n    went or went.append(print('go', flush=True))\n"
+                  f"try:\n    {call}\nexcept KeyboardInterrupt:\n    sys.exit(7)\n")
         process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.assertEqual(process.stdout.readline(), "go\n")
         process.send_signal(signal.SIGINT)
         _, said = process.communicate(timeout=120)
-        self.assertIn("KeyboardInterrupt", said)
+        self.assertEqual((process.returncode, said), (7, ""), call)
+
+    def test_progress_that_raises(self):
+        def report(part):
+            if part > 0.5:
+                raise KeyError("x")
+        with self.assertRaisesRegex(ff.CallbackError, "progress raised KeyError") as caught:
+            ff.run(DEOS, progress=report)
+        self.assertIsInstance(caught.exception.__cause__, KeyError)
+        self.assertTrue(0 < len(caught.exception.run.columns["t"]) < 7501)
 
     def test_progress_says_no(self):
         with self.assertRaisesRegex(ff.RunError, "stopped") as caught:
@@ -265,12 +289,16 @@ class Arguments(Case):
 
     def test_values(self):
         log = {"t": [0.0] * 9, "x": ["a"] * 9}
+        endless = []
+        endless.append(endless)
         body = ff.RigidBody(10, [1, 1, 1])
         tree = ff.Tree.from_urdf(os.path.join(SCENARIOS, "envisat-arm.urdf"))
         cases = [("seed", lambda: ff.run(DEOS, seed=1.5)), ("seed", lambda: ff.run(DEOS, seed="a")),
                  ("seed", lambda: ff.run(DEOS, seed=-1)), ("set", lambda: ff.run(DEOS, set=["a=1"])),
                  ("scenario", lambda: ff.run(None)), ("scenario", lambda: ff.run(DEOS + "\0.yaml")),
                  ("text", lambda: ff.run("x", text=3)), ("record", lambda: ff.run(DEOS, record=[3])),
+                 ("record", lambda: ff.run(DEOS, record=3)), ("set", lambda: ff.run(DEOS, set={"satellites": endless})),
+                 ("masked", lambda: body.energy(np.ma.array(body.state(), mask=[1] + [0] * 12))),
                  ("out", lambda: ff.run(DEOS, out=3)), ("progress", lambda: ff.run(DEOS, progress=3)),
                  ("contacts", lambda: ff.run(DEOS, contacts=[1])), ("methods", lambda: ff.compare(DEOS, None)),
                  ("threads", lambda: ff.campaign("delay-stiffness", threads=-1)),
@@ -310,11 +338,50 @@ class Arguments(Case):
                 call()
             self.assertEqual(caught.filename, __file__)
 
+    def test_places(self):
+        """A folder whose name is no UTF-8, and none for a moment."""
+        out = os.path.join(os.fsencode(self.folder), b"caf\xe9")
+        run = ff.run(DEOS, set={"time.duration": 0.1}, out=out)
+        self.assertEqual(os.fsencode(run.folder), out)
+        self.assertTrue(os.path.exists(os.path.join(run.folder, "log.csv")))
+        before, tempfile.tempdir = tempfile.tempdir, os.path.join(self.folder, "none")
+        try:
+            with self.assertRaisesRegex(ff.FilesError, "TMPDIR"):
+                run._repr_html_()
+        finally:
+            tempfile.tempdir = before
+
     def test_a_report_in_a_folder(self):
         run = ff.run(DEOS, set={"time.duration": 0.1})
         self.assertEqual(run.report(self.folder), os.path.join(self.folder, "report.html"))
         with self.assertRaises(ff.FilesError):
             run.report(os.path.join(self.folder, "none", "x.html"))
+
+
+class Memory(Case):
+    def test_a_run_goes_with_its_last_name(self):
+        """Not when Python's collector finds it: a loop over runs needs the memory of one."""
+        def method(cycle):
+            pass
+        gc.disable()
+        try:
+            for make in (lambda: ff.run(DEOS, set={"time.duration": 0.1}),
+                         lambda: ff.run(DEOS, method, {"time.duration": 0.1}, progress=lambda part: None),
+                         lambda: ff.run(DEOS, set={"time.duration": 0.1}, contacts={"front": lambda d, rate: 0.0},
+                                        sensors={"client": lambda t, f: f}),
+                         lambda: ff.Simulation(DEOS, set={"time.duration": 0.1}),
+                         lambda: ff.run(CAPTURE, set={"time.duration": 0.1}, obsw=lambda board: None)):
+                made = make()
+                if isinstance(made, ff.Simulation):
+                    made.advance(3)
+                gone = weakref.ref(made._handle)
+                column = made.columns["t"]
+                del made
+                self.assertIsNotNone(gone())  # an array keeps it
+                del column
+                self.assertIsNone(gone())
+        finally:
+            gc.enable()
 
 
 class Tables(Case):

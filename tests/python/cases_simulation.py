@@ -48,6 +48,48 @@ class Branches(Case):
             "satellites.client.sensor": {"kind": "noisy", "force_noise": 0.3, "torque_noise": 0.02, "delay": 0.0031,
                                          "bandwidth": 40, "lost": 0.02}})
 
+    def test_episodes(self):
+        """One Simulation over and over from one state, as who learns or searches does: after its last cycle, after a
+        failure, after Ctrl-C in a part; until finish()."""
+        fails = []
+
+        def method(cycle):
+            if fails and cycle.k == 300:
+                raise fails.pop()
+        sim = ff.Simulation(DEOS, method, {"time.duration": 2})
+        sim.advance(self.random.randrange(300))
+        state, ends = sim.save(), []
+        for failure in (None, ValueError("no"), KeyboardInterrupt(), None):
+            if failure:
+                fails.append(failure)
+                with self.assertRaises((ff.CallbackError, KeyboardInterrupt)) as caught:
+                    while sim.step():
+                        pass
+                self.assertEqual(len(caught.exception.run.columns["t"]), 301)
+                self.assertEqual(caught.exception.run.summary["verdict"], "fail")
+                with self.assertRaises((ff.CallbackError, KeyboardInterrupt)):
+                    sim.step()
+            else:
+                while sim.step():
+                    pass
+                self.assertFalse(sim.step())
+                ends.append((sim.row.copy(), sim.columns["client.velocity.z"].copy()))
+            self.assertTrue(sim.ended)
+            sim.restore(state)
+            self.assertEqual((sim.ended, sim.k), (False, state.k))
+        for a, b in zip(*ends):
+            self.same(a, b)
+        while sim.step():
+            pass
+        run = sim.finish()
+        self.same_columns(run.columns, ff.run(DEOS, method, {"time.duration": 2}).columns)
+        with self.assertRaisesRegex(ff.StateError, "finish"):
+            sim.restore(state)
+        fails.append(ValueError("no"))  # the report of one that failed
+        with self.assertRaises(ff.CallbackError) as caught:
+            ff.Simulation(DEOS, method, {"time.duration": 2}).advance(1000)
+        self.assertIn("iframe", caught.exception.run._repr_html_())
+
     def test_an_arm_with_its_software(self):
         self.branch(CAPTURE, 100, set={"time.duration": 0.4})
 

@@ -55,6 +55,7 @@ map_: NDArray[float64] = ff.campaign("delay-stiffness", threads=2).of("force", "
 P
 printf 'import freefloat as ff\nff.run("a", 3)\nff.Simulation("a", blah=3)\nx: int = ff.run("a").columns["t"]\nff.run("a").columns["t"].nothing\n' > wrong.py
 export MYPYPATH=$FF_BUILD_DIR/python
-mypy --strict --ignore-missing-imports --cache-dir cache -p freefloat caller.py 2> /dev/null || mypy --strict --ignore-missing-imports --cache-dir cache caller.py
+mypy --strict --ignore-missing-imports --cache-dir cache -p freefloat
+mypy --strict --ignore-missing-imports --cache-dir cache caller.py
 mypy --strict --ignore-missing-imports --cache-dir cache wrong.py > said || true
 [ "$(grep -c '^wrong.py:[2345]: error' said)" = 4 ] || { cat said; echo "FAIL: a wrong argument was not found"; exit 1; }

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The wheel: one for every Python 3, its files are those it lists, and unpacked where nothing else is it runs a scenario and reads a URDF
+# The wheel: one for every Python 3, its files are those it lists, and unpacked where nothing else is it runs a shipped scenario by its name and reads a URDF
 # file (a module). Where pip is there, `pip install .` into an environment of its own does the same without a network.
 set -eu
 . "$FF_SOURCE_DIR/tests/python/python.sh"
@@ -26,7 +26,7 @@ cat > "$work/use.py" <<P
 import os, sys
 import freefloat as ff
 assert os.path.dirname(ff.__file__).startswith("$work"), ff.__file__
-r = ff.run("$FF_SOURCE_DIR/scenarios/deos-client.yaml", set={"time.duration": 2})
+r = ff.run("deos-client", set={"time.duration": 2})  # a shipped one by its name
 assert len(r.columns["client.velocity.z"]) == 501 and r.summary["cycles"] == 500
 assert ff.Tree.from_urdf("$FF_SOURCE_DIR/scenarios/envisat-arm.urdf").joints == 7
 print("freefloat", ff.__version__, "in", sys.version.split()[0])

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
-"""load.py FREEFLOAT SCENARIO RSI ATI HTTP SECONDS SLICES VIEWERS HOSTILE: one 1 kHz rt run with a live page, in turn SECONDS without and with a
+"""load.py FREEFLOAT SCENARIO RSI ATI HTTP SECONDS SLICES VIEWERS HOSTILE [PEER]: one 1 kHz rt run with a live page, in turn SECONDS without and with a
 crowd on the page, SLICES times with it (0: until the whole crowd is there and some orders were answered, no figures), and what the crowd costs. For each slice the p99 of the cycle, from
 the wake-up's time to the answer sent (of every cycle, from log.mcap); its ratio to the mean of the slices before and behind it, of which the
 median is judged: what else the computer does meets both. And how long the operator waits for the answer to an order: the slowest of each slice.
-Some of the crowd are hostile: they never read, send what is too large, say nothing, ask for HTTP/2."""
+Some of the crowd are hostile: they never read, send what is too large, say nothing, ask for HTTP/2.
+With PEER (live/ros_peer.cpp, Fast DDS) the crowd are reliable readers of the run's ROS 2 topics, one process each; the hostile ones are stopped once they read."""
 import json, multiprocessing, os, selectors, signal, socket, struct, subprocess, sys, tempfile, threading, time
 
 freefloat, scenario = sys.argv[1:3]
 rsi, ati, http = map(int, sys.argv[3:6])
 seconds = float(sys.argv[6])
 slices, viewers, hostile = map(int, sys.argv[7:10])
+peer = sys.argv[10] if len(sys.argv) > 10 else None
+domain = 100 + os.getpid() % 100
 total = seconds * (2 * slices + 1) + 1 if slices else 600
 bear = 10 if slices else 100  # [s] nothing is late before: without figures it may take as long as a busy machine likes
 PORTS = ["--rsi-port", str(rsi), "--ati-port", str(ati), "--http-port", str(http)]
@@ -99,6 +102,39 @@ class Crowd(multiprocessing.Process):
             key.fileobj.close()
 
 
+class Readers:
+    """The same on ROS 2's topics."""
+    TOPICS = [("tf", "tf2_msgs::msg::dds_::TFMessage_"), ("joint_states", "sensor_msgs::msg::dds_::JointState_"),
+              ("body/pose", "geometry_msgs::msg::dds_::PoseStamped_"), ("body/energy", "freefloat_msgs::msg::dds_::Energy_")]
+
+    def __init__(self, good, bad):
+        self.good, self.bad, self.readers = good, bad, []
+        self.end, self.visits, self.there = threading.Event(), multiprocessing.Value("i", 0), multiprocessing.Value("i", 0)
+
+    def start(self):
+        for i in range(self.good + self.bad):
+            p = subprocess.Popen([peer, str(domain)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, preexec_fn=elsewhere)
+            p.stdin.write("".join("take rt/%s %s r\n" % t for t in self.TOPICS))
+            p.stdin.flush()
+            self.readers.append(p)
+            threading.Thread(target=self.meet, args=(p, i >= self.good), daemon=True).start()
+
+    def meet(self, p, bad):
+        for _ in self.TOPICS:
+            if not p.stdout.readline().startswith("matched"):
+                return
+        if bad:
+            p.send_signal(signal.SIGSTOP)
+        with self.there.get_lock():
+            self.there.value += 1
+        self.visits.value = self.there.value
+
+    def join(self, _):
+        for p in self.readers:
+            p.kill()
+            p.wait()
+
+
 class Operator:
     """One viewer with the token: sends an order and waits for its answer."""
 
@@ -160,6 +196,11 @@ def as_a_controller():
         pass
 
 
+def elsewhere():
+    os.sched_setaffinity(0, set(cpus[:-1]) or set(cpus))
+    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+
+
 def before_others():
     """What else the computer does waits, where we may ask for that: these figures are of the program, not of the other work. The kernel shares
     its time among sessions first (autogroup), so each side is one of its own, and the viewers take nothing that the server would have."""
@@ -202,10 +243,10 @@ def timing(path):
 
 
 def served(pid):
-    """[s] of processor time of the page's server so far: the thread `live` of the run."""
+    """[s] of processor time of the server so far: the thread `live` or `ros` of the run."""
     for task in os.listdir("/proc/%d/task" % pid):
         try:
-            if open("/proc/%d/task/%s/comm" % (pid, task)).read() == "live\n":
+            if open("/proc/%d/task/%s/comm" % (pid, task)).read() == ("ros\n" if peer else "live\n"):
                 return 1e-9 * int(open("/proc/%d/task/%s/schedstat" % (pid, task)).read().split()[0])
         except OSError:
             pass
@@ -219,7 +260,7 @@ class Slice:
 
 def attend(operator, port, pid, until, piece, number):
     """One slice: orders, and who is there. It counts while the whole crowd is there, or nobody of the one before."""
-    crowd = Crowd(port, viewers - hostile, hostile) if piece.crowded else None
+    crowd = (Readers(viewers - hostile, hostile) if peer else Crowd(port, viewers - hostile, hostile)) if piece.crowded else None
     if crowd:
         crowd.start()
     calm = time.monotonic() + 0.1 * seconds
@@ -255,7 +296,7 @@ def one(pieces):
         quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
         facility = subprocess.Popen([freefloat, "facility", scenario, "--once", "--timeout", "%d" % (500 * bear)] + PORTS + SETS, stderr=subprocess.DEVNULL,
                                     preexec_fn=as_a_controller, **quiet)
-        rt = subprocess.Popen([freefloat, "rt", scenario, "--arm", "--out", folder + "/o", "--log", "mcap-plain", "--live", "127.0.0.1:0", "--control"] + PORTS + SETS + CALM,
+        rt = subprocess.Popen([freefloat, "rt", scenario, "--arm", "--out", folder + "/o", "--log", "mcap-plain", "--live", "127.0.0.1:0", "--control"] + (["--ros=127.0.0.1:%d" % domain] if peer else []) + PORTS + SETS + CALM,
                               stderr=subprocess.PIPE, preexec_fn=anywhere, **quiet)
         try:
             line = rt.stderr.readline().decode()

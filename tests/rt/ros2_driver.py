@@ -55,11 +55,12 @@ def joint_state(q, stamp):
     w = Writer().header(stamp).put("I", len(names))
     for name in names:
         w.text(name)
-    return w.put("I", len(values)).put("d", *values).put("I", 0, 0).hex()
+    w.put("I", len(values)).put("d", *values)
+    return (w.put("I", 0) if what == "unrated" else w.put("I", len(values)).put("d", *[0.0] * len(values))).put("I", 0).hex()  # it hardly moves
 
 
 def positions(data):
-    """std_msgs/Float64MultiArray: the six positions."""
+    """std_msgs/Float64MultiArray: the six positions, and to the virtual driver their velocities."""
     data, at = bytes.fromhex(data)[4:], 4
     for _ in range(struct.unpack_from("<I", data)[0]):
         n, = struct.unpack_from("<I", data, at)
@@ -101,7 +102,8 @@ while True:
         order = positions(rest)
         if not order:  # the rival's
             continue
-        assert len(order) == 6, order
+        assert len(order) == (6 if what == "unmarked" else 12), order
+        order = order[:6]
         jump = max([jump] + [abs(a - b) for a, b in zip(order, orders[-1])])
         orders.append(order)
         count += 1

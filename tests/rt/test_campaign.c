@@ -238,12 +238,14 @@ static long trip_cycle(const run *r) {
     for (int n = 0; n < r->drawn.faults; n++)
         jumped |= kinds_drawn[r->drawn.fault[n].kind].kind == FF_FAULT_IPOC_JUMP && !r->drawn.fault[n].body;
     /* a fault keeps the cycle that tripped, an orderly stop follows the last row; a fault in such a stop is
-     * kept with the time of that row */
+     * kept with its own time, cycles after the loop's last row (lost cycles are filled in there) */
     const size_t n = r->rt.last_count;
-    const bool stopped = n > 1 && r->rt.last[n - 1].t == r->rt.last[n - 2].t;
+    const double since = n > 1 ? r->rt.last[n - 1].t - r->rt.last[n - 2].t : T;
+    const bool stopped = r->rt.last[n - 1].t > 0.0 && fabs(since - T) > 0.5 * T;
+    const double ended = r->rt.last[n - 1 - stopped].t;
     const bool orderly =
         r->rt.trip.code == FF_TRIP_FINISHED || r->rt.trip.code == FF_TRIP_OPERATOR || stopped;
-    return best + lround(r->rt.last[r->rt.last_count - 1].t / T) + orderly -
+    return best + lround(ended / T) + orderly -
            (jumped && r->rt.trip.code == FF_TRIP_RESTART && !stopped && r->rt.last[n - 1].t > 0.0 ? MISSED
                                                                                                   : 0);
 }

@@ -28,7 +28,7 @@ check() { # NAME FILE options of all three...
   facility_options=("$@")
   pair "$name" --lockstep "$file" "$@" --silence 20 --trust-method
   [ $got -eq 0 ] || fail "$name: exit $got: $(cat "$name.rt" "$name.facility")"
-  python3 compare.py "$name.run" "$name" 1e-4 || fail "$name differs from run"
+  python3 compare.py "$name.run" "$name" "${limit:-1e-4}" || fail "$name differs from run"
   grep -q "0 late, 0 too late, 0 clipped, 0 malformed" "$name.facility" || fail "$name: $(cat "$name.facility")"
   "$FREEFLOAT" replay "$name/log.mcap" --quiet --trust || fail "$name: its log does not replay"
 }
@@ -62,7 +62,8 @@ check lag "$S/wall.yaml" --set "satellites.body.robot={kind: lag, delay: 0.008, 
 # the keys of real devices: Cartesian corrections, and relative ones
 robot="kind: kuka-rsi, delay: 0.016, base: {position: [-1.35, 0, -1.57]}, tool: {attitude: [0, 0, 1, 0]}" # flange down
 check cartesian "$S/wall.yaml" --set time.duration=4 --set "satellites.body.robot={$robot, channel: cartesian}" --set "satellites.body.sensor={kind: ati-rdt}"
-check relative "$S/wall.yaml" --set time.duration=4 --set "satellites.body.robot={$robot, corrections: relative}" --set "satellites.body.sensor={kind: onrobot-udp}"
+# counts of 1e-4 N, each off by half of one at most: in a contact of 1 s 5e-5/200 m/s of 0.05, and twice that for a method's gain
+limit=1e-5 check relative "$S/wall.yaml" --set time.duration=4 --set "satellites.body.robot={$robot, corrections: relative}" --set "satellites.body.sensor={kind: onrobot-udp}"
 # a path longer than the arm: the carriage of the rail, external axis E1, goes along
 cat > rail.yaml << 'Y'
 name: rail

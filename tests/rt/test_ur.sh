@@ -11,15 +11,20 @@ urgent=()
 chrt -f 10 true 2> /dev/null && urgent=(chrt -f 10)
 cat > compare.py << 'P'
 import json, sys
-limit = float(sys.argv[3])
+# Joints are doubles on this wire, forces counts of 1e-6 N: each is off by half of one at most, which in a contact of d seconds is 0.5e-6 d / m of
+# speed, and adds up from contact to contact. Twice that: a method may feed a force back with a gain of up to two.
 a, b = (json.load(open(f"{d}/summary.json"))["satellites"]["client"] for d in sys.argv[1:3])
 assert len(a["contacts"]) == len(b["contacts"]) >= 1, (a["contacts"], b["contacts"])
-worst = max(abs(p - q) / abs(x["speed_after_mps"]) for x, y in zip(a["contacts"], b["contacts"]) if x["end_s"] is not None
-            for p, q in zip(x["velocity_after_mps"], y["velocity_after_mps"]))
-assert worst < limit, worst
-if len(sys.argv) > 4:
+limit = 0.0
+for x, y in zip(a["contacts"], b["contacts"]):
+    if x["end_s"] is None:
+        continue
+    limit += 2 * 0.5e-6 * (x["end_s"] - x["start_s"]) / 280
+    worst = max(abs(p - q) for p, q in zip(x["velocity_after_mps"], y["velocity_after_mps"]))
+    assert worst < limit, (worst, limit)
+if len(sys.argv) > 3:
     error = b["error_vs_ideal"]["restitution_error"]
-    assert abs(error) < float(sys.argv[4]), error
+    assert abs(error) < float(sys.argv[3]), error
 P
 # the script port is of the scenario: from the block of ports that is held anyway
 ur() { # NAME "facility's options" rt's options...: as pair
@@ -39,9 +44,8 @@ for method in tdpa damping fused; do
   facility_options=("${set[@]}")
   ur "$method" --lockstep --silence 20 --log mcap "${set[@]}"
   grep -q "the program ended as asked .* 0 late" "$method.facility" || fail "$method: exit $got: $(tail -3 "$method.rt" "$method.facility")"
-  # counts of 1e-6 N and 280 kg: 1e-7 of the speed after seconds of contact
   # shellcheck disable=SC2046
-  python3 compare.py "$method.run" "$method" 1e-5 $([ $method = fused ] && echo 0.005) || fail "$method differs from run"
+  python3 compare.py "$method.run" "$method" $([ $method = fused ] && echo 0.005) || fail "$method differs from run"
   "$FREEFLOAT" replay "$method/log.mcap" --quiet || fail "$method: its log does not replay"
 done
 # the force from inside the arm: a second client of the same controller
@@ -50,7 +54,7 @@ set=(--set time.duration=4 --set 'satellites.client.sensor={kind: ur-force}')
 facility_options=("${set[@]}")
 ur force --lockstep --silence 20 --log mcap "${set[@]}"
 [ $got -eq 0 ] || fail "ur-force: exit $got: $(tail -n 3 force.rt force.facility)"
-python3 compare.py force.run force 1e-5 || fail "ur-force differs from run"
+python3 compare.py force.run force || fail "ur-force differs from run"
 "$FREEFLOAT" replay force/log.mcap --quiet || fail "ur-force: its log does not replay"
 facility_options=("${set[@]}" --set "facility.faults=[{kind: ft-silent, from: 0.8, to: 1.4}]")
 ur mute --lockstep --silence 3 "${set[@]}"
@@ -70,6 +74,30 @@ try krc-program "CONTROLLER.*program"
 try "krc-override, value: 50" "CONTROLLER.*override"
 try robot-stuck STANDS
 try answer-lost LATE
+# orders that are lost or late on their way: what is executed keeps velocity, acceleration and jerk, by a man in the middle
+seed=${FF_SEED:-$((RANDOM * 32768 + RANDOM))}
+echo "seed $seed (FF_SEED repeats it)"
+runs=2
+[ "${FF_TEST_LONG:-0}" = 0 ] || runs=40
+facility_options=()
+for ((n = 1; n <= runs; n++)); do
+  limits=(--set time.duration=2 --set "satellites.client.velocity=[0.04,0.05,0.03]" --set "satellites.client.safety={velocity: 0.12, acceleration: 2, jerk: 400}")
+  chance=$([ $((n % 2)) -eq 1 ] && echo 0.01 || echo 0.03)
+  ports
+  middle=$((base + 15)) ur=$base port=(--set "satellites.client.robot.script_port=$((base + 25))")
+  behind middle.facility timeout 120 "$FREEFLOAT" facility "$S" --once --lockstep "${P[@]}" "${port[@]}" "${limits[@]}"; facility_pid=$!
+  behind middle.peer timeout 120 python3 "$R/ur_middle.py" "$middle" "$ur" $((seed + n)) 0.002 0.12 2 400 "$chance"; middle_pid=$!
+  timeout 120 "$FREEFLOAT" rt "$S" --arm --out middle "${P[@]}" --rsi-port "$middle" "${port[@]}" "${limits[@]}" --silence 20 --wait 20 < /dev/null > middle.rt 2>&1
+  wait "$middle_pid"
+  kill "$facility_pid" 2> /dev/null; wait "$facility_pid" 2> /dev/null; facility_pid=
+  python3 -c "
+import json
+seen = json.load(open('middle.peer'))
+print(seen)
+assert seen['moved'] > 0.002 and seen['lost'] and seen['echo'] == 0, seen
+assert all(seen[x] <= 1.01 for x in ('velocity', 'acceleration', 'jerk')), seen" || fail "orders on their way, $n of seed $seed: $(tail -n 3 middle.rt)"
+  grep -q "HOLD\|FAULT" middle.rt || fail "orders on their way: no named end: $(tail -n 3 middle.rt)"
+done
 # an arm from a file: with and without its links named; refused with one line before anything moves
 sed -n "s/^#urdf //p" "$R/test_ur.sh" > six.urdf
 arm() { "$FREEFLOAT" check "$S" --set "satellites.client.robot.arm=$1" 2>&1; }

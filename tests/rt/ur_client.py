@@ -44,9 +44,9 @@ assert len(a.ask("v")) == 16
 names = "timestamp,actual_q,output_int_register_24,output_int_register_25,robot_status_bits,safety_status_bits"
 assert a.ask("O", struct.pack(">d", 500) + b"timestamp,nonsense") == b"\0DOUBLE,NOT_FOUND"
 assert a.ask("O", struct.pack(">d", 500) + names.encode()) == b"\1DOUBLE,VECTOR6D,INT32,INT32,UINT32,UINT32"
-writes = "input_int_register_24,input_int_register_25,input_int_register_26," + ",".join("input_double_register_%d" % n for n in range(24, 30))
+writes = "input_int_register_24,input_int_register_25,input_int_register_26,input_int_register_29,input_int_register_30," + ",".join("input_double_register_%d" % n for n in range(24, 30))
 writes += ",input_double_register_30"
-assert a.ask("I", writes.encode()) == b"\1" + b",".join([b"INT32"] * 3 + [b"DOUBLE"] * 7)
+assert a.ask("I", writes.encode()) == b"\1" + b",".join([b"INT32"] * 5 + [b"DOUBLE"] * 7)
 b = Link()  # a second client may read, not write what the first one writes
 assert b.ask("V", b"\0\2") == b"\1"
 assert b.ask("I", b"input_int_register_24") == b"\0IN_USE"
@@ -61,8 +61,8 @@ def state():
     return struct.unpack(">d6diiII", payload[1:])
 
 
-def put(count, mode, q, stamp):
-    a.send("U", b"\1" + struct.pack(">3i7d", count, mode, 77, *q, stamp))
+def put(count, mode, q, stamp, base=None, rest=0):
+    a.send("U", b"\1" + struct.pack(">5i7d", count, mode, 77, count - 1 if base is None else base, rest, *q, stamp))
 
 
 first = state()
@@ -79,7 +79,7 @@ for n in range(400):  # a joint by 10 mrad, smoothly
     q = list(q0)
     q[5] += 0.01 * min(1.0, n / 300)
     count += 1
-    put(count, 1, q, now[0])
+    put(count, 1, q, now[0], rest=count == 1)
     now = state()
     assert abs(now[0] - last[0] - 0.002) < 1e-9, (now[0], last[0])
     last = now
@@ -88,6 +88,15 @@ for n in range(200):
     count += 1
     put(count, 1, q, now[0])
     now = state()
+# orders that are no step from the last one taken, or that follow a step without one and do not begin at rest, are not taken
+for base, rest in (count - 1, 1), (count + 1, 1), (count, 0), (count, 1):
+    put(count + 1, 1, q, now[0], base, rest)
+    now = state()
+    if (base, rest) == (count, 1):
+        assert now[7] == count + 1, (base, rest, now)
+    else:
+        assert now[7] == count, (base, rest, now)
+count += 1
 assert abs(now[6] - q0[5] - 0.01) < 1e-5 and all(abs(x - y) < 1e-5 for x, y in zip(now[1:6], q0[:5])), (now, q0)
 kind, payload = b.read()
 assert kind == "U" and len(payload) == 57

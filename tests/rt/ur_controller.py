@@ -37,7 +37,7 @@ client, ft_client, waiting, outputs, inputs, started, program, run = None, None,
 registers = {name: 0 for name in TYPES if name.startswith("input")}
 seen = {"answers": 0, "largest": 0.0, "jump": 0.0, "ended": False, "program": ""}
 begun, tick, records, target = time.monotonic(), time.monotonic(), 0, list(q)
-taken = cycles = 0
+taken, stood, cycles = 0, 1, 0
 while time.monotonic() < begun + 40 and not seen["ended"]:
     tick = max(tick + 0.004, time.monotonic() + 0.0005)
     cycles += 1  # a controller is never late itself; this one may be, on a busy machine
@@ -108,15 +108,19 @@ while time.monotonic() < begun + 40 and not seen["ended"]:
         continue
     mode = registers["input_int_register_25"] if registers["input_int_register_26"] == run and run else 0
     moved = target
-    if mode == 1:
+    # the program's rule: an order is a step from the one it took last, and after a step without one it begins at rest
+    count, base, rest = (registers["input_int_register_%d" % n] for n in (24, 29, 30))
+    fits = run and registers["input_int_register_26"] == run and count > taken and base == taken and (rest == 2 or (rest == 1) == (stood > 0))
+    taken, stood = (count, 0) if fits else (taken, stood + 1)
+    if mode == 1 and fits:
         moved = [registers["input_double_register_%d" % n] for n in range(24, 30)]
     seen["jump"] = max(seen["jump"], max(abs(a - b) for a, b in zip(moved, target)))
     target = moved
     seen["largest"] = max(seen["largest"], max(abs(a - b) for a, b in zip(moved, numbers)))
-    taken = registers["input_int_register_24"]
     # the TCP beside it: only as far as the loop needs it, along the command (it is not this peer's task to know the arm)
     value = {"timestamp": stamp, "actual_q": target, "actual_TCP_pose": pose, "runtime_state": 2 if run else 1, "robot_status_bits": 3 if run else 1,
-             "safety_status_bits": 1, "speed_scaling": 1.0, "output_int_register_24": taken, "output_int_register_25": run}
+             "safety_status_bits": 1, "speed_scaling": 1.0, "output_int_register_24": taken, "output_int_register_25": run,
+             "output_int_register_26": stood}
     if what == "stop" and seen["answers"] > 300:
         value["safety_status_bits"] = 4
     data = b"\3"

@@ -218,6 +218,41 @@ await check("replay plays, pauses and follows the slider", async () => {
   await page.close();
 });
 
+await check("by touch: a finger turns the view, two zoom it, a tap on a plot moves the time, a tap on a legend hides its line", async () => {
+  const page = await open("single");
+  const session = await context.newCDPSession(page);
+  await session.send("Emulation.setTouchEmulationEnabled", {enabled: true, maxTouchPoints: 2});
+  const touch = (type, ...points) => session.send("Input.dispatchTouchEvent", {type, touchPoints: points.map(([x, y], id) => ({x, y, id}))});
+  await page.locator(".scene").first().scrollIntoViewIfNeeded();
+  const box = await page.locator(".scene canvas").first().boundingBox();
+  const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+  const picture = () => page.evaluate(() => freefloat.picture());
+  const fingers = async (...path) => {
+    const before = await picture();
+    await touch("touchStart", ...path[0]);
+    for (const points of path.slice(1)) await touch("touchMove", ...points);
+    await touch("touchEnd");
+    await until(page, (old) => freefloat.picture() !== old, before);
+  };
+  await fingers([[x, y]], [[x + 20, y + 5]], [[x + 60, y + 15]]);
+  await fingers([[x - 20, y], [x + 20, y]], [[x - 40, y], [x + 40, y]], [[x - 80, y], [x + 80, y]]);
+  const tap = async (locator, part = 0.5) => {
+    await locator.scrollIntoViewIfNeeded();
+    const at = await locator.boundingBox();
+    await touch("touchStart", [at.x + part * at.width, at.y + at.height / 2]);
+    await touch("touchEnd");
+  };
+  await tap(page.locator(".chip").first());
+  await until(page, () => document.querySelector(".chip").getAttribute("aria-pressed") === "false");
+  const before = await page.evaluate(() => freefloat.time());
+  await tap(page.locator(".u-over").first(), 0.7);
+  await until(page, (t) => freefloat.time() !== t, before);
+  const [from, to] = await page.evaluate(() => freefloat.range());
+  assert.ok(Math.abs((await page.evaluate(() => freefloat.time())) - (from + 0.7 * (to - from))) < 0.02 * (to - from), "the time is not where the finger was");
+  assert.deepEqual(page.troubles, []);
+  await page.close();
+});
+
 await check("keyboard only: tab reaches all, space plays, arrows step, plus zooms", async () => {
   const page = await open("single");
   // The page itself notes what gets the focus: a question after each key would cost more than the key.
@@ -587,6 +622,58 @@ await check("dropped files become runs beside the page's: log.mcap, log.csv, a r
   assert.ok((await page.evaluate((t) => freefloat.plots.find((p) => p.title === "Any column").valuesAt(t).values, spike / 10_000)).includes(7.5));
   assert.equal(await page.evaluate(() => window.intruder), undefined);
   assert.deepEqual(page.troubles.filter((t) => !/Download/.test(t)), []);
+  await page.close();
+});
+
+await check("a long log opens by its overview, and every row is read where one looks; one whose overview is damaged or missing is read whole", async () => {
+  const page = await open("run/report", plain);
+  const lines = readFileSync(join(samples, "fast/log.csv"), "utf8").trimEnd().split("\n");
+  const names = lines[0].split(",").map((n) => n.replace(/ \[.*/, ""));
+  const rows = lines.slice(1).map((l) => l.split(",").map((v) => (v === "" ? NaN : Number(v))));
+  const log = readFileSync(join(samples, "fast/log.mcap"));
+  const at = log.indexOf("freefloat.overview");
+  const damaged = Buffer.from(log);
+  damaged[at + 5000] ^= 1; // in the attachment, whose checksum then differs
+  writeFileSync(join(profile, "damaged.mcap"), damaged);
+  writeFileSync(join(profile, "unclosed.mcap"), log.subarray(0, at)); // as of a process that was killed
+  await page.locator("header input[type=file]").setInputFiles([join(samples, "fast/log.mcap"), join(profile, "damaged.mcap"), join(profile, "unclosed.mcap")]);
+  await until(page, () => freefloat.runs.length === 4);
+  const runs = await page.evaluate(() => freefloat.runs.slice(1).map((r) => ({rows: r.rows, cycles: r.cycles, bucket: r.bucket, columns: r.columns.length})));
+  assert.equal(runs[0].cycles, rows.length);
+  assert.ok(runs[0].bucket > 1 && runs[0].rows < rows.length);
+  assert.equal(runs[0].columns, names.length - 1);
+  for (const whole of runs.slice(1)) assert.deepEqual([whole.rows, whole.bucket], [rows.length, 1]);
+  // The largest and smallest of every column are in the overview.
+  for (const name of ["client.velocity.z", "client.force_measured.z", "client.energy.kinetic"]) {
+    const column = rows.map((r) => Math.fround(r[names.indexOf(name)]));
+    const seen = await page.evaluate((n) => Array.from({length: freefloat.runs[1].rows}, (_v, i) => freefloat.runs[1].value(n, i)), name);
+    assert.deepEqual([Math.min(...seen), Math.max(...seen)], [Math.min(...column), Math.max(...column)], name);
+  }
+  // Zoomed in, every row of the range is the log's.
+  await page.locator("#own").selectOption("client.velocity.z");
+  for (let n = 0; n < 5; n++) {
+    const first = 1 + Math.floor(random() * (rows.length - 402));
+    const [from, to] = [rows[first][0], rows[first + 400][0]];
+    await page.evaluate(async ([a, b]) => {
+      freefloat.zoom(a, b);
+      while (!freefloat.runs[1].whole.some(([c, d]) => c <= a && b <= d)) await new Promise((next) => setTimeout(next, 10));
+    }, [from, to]);
+    for (let k = 0; k < 5; k++) {
+      const row = rows[first + Math.floor(401 * random())];
+      const values = await page.evaluate((t) => freefloat.plots.find((p) => p.title === "Any column").valuesAt(t).values, row[0]);
+      const truth = Math.fround(row[names.indexOf("client.velocity.z")]);
+      assert.equal(values.filter((v) => v === truth).length, 3, `t = ${row[0]}: ${values}, not ${truth}`);
+    }
+    const times = await page.evaluate(([a, b]) => {
+      const run = freefloat.runs[1];
+      return Array.from({length: run.rows}, (_v, i) => run.value("t", i)).filter((t) => t >= a && t <= b);
+    }, [from, to]);
+    assert.deepEqual(times, rows.slice(first, first + 401).map((r) => r[0]));
+  }
+  assert.match(await page.locator(".raw .level").first().innerText(), /every cycle is drawn in this range/i);
+  await page.evaluate(() => freefloat.zoom(0, 9));
+  assert.match(await page.locator(".raw .level").first().innerText(), /smallest or largest of \d+ cycles.*Zoom in/);
+  assert.deepEqual(page.troubles, []);
   await page.close();
 });
 

@@ -1,6 +1,6 @@
 // Maps, curves, meshes, arms and emulations in a real browser: node study.test.mjs SCRATCH [SCREENS]
 import assert from "node:assert/strict";
-import {readFileSync} from "node:fs";
+import {readFileSync, writeFileSync} from "node:fs";
 import {join, resolve} from "node:path";
 import {checks, closePages, findings, launch, openFile, until} from "./browser.mjs";
 
@@ -233,6 +233,43 @@ await check("an emulation is plotted beside the target; values equal the log's",
     assert.equal(force.values[force.lines.indexOf(column)], Math.fround(Number(row[name])), name);
   assert.ok(!(await page.locator("main").innerText()).includes("∞"));
   assert.deepEqual(page.troubles, []);
+});
+
+await check("orbit and laboratory look as in the reference pictures", async () => {
+  // Grey values of 32 x 24 fields (tests/web/pictures.json; FF_UPDATE=1 renews them). Two renderings of one instant are the same; what may differ is how another version smooths edges.
+  // The tolerance is a quarter of what the motion between the two instants changes, so that a picture of another instant does not pass.
+  const kept = new URL("pictures.json", import.meta.url);
+  const page = await open("arm/report.html");
+  await until(page, () => window.freefloat.frames() > 0);
+  const look = (side, t) => page.evaluate(async ([which, time]) => {
+    freefloat.seek(time);
+    const image = new Image();
+    image.src = freefloat.picture(which);
+    await image.decode();
+    const canvas = Object.assign(document.createElement("canvas"), {width: 32, height: 24});
+    const g = canvas.getContext("2d");
+    g.imageSmoothingQuality = "high";
+    g.drawImage(image, 0, 0, 32, 24);
+    const d = g.getImageData(0, 0, 32, 24).data;
+    return Array.from({length: 32 * 24}, (_v, i) => Math.round(0.2126 * d[4 * i] + 0.7152 * d[4 * i + 1] + 0.0722 * d[4 * i + 2]));
+  }, [side, t]);
+  const apart = (a, b) => a.reduce((sum, v, i) => sum + Math.abs(v - b[i]), 0) / a.length;
+  const seen = {};
+  for (const side of ["orbit", "lab"]) {
+    seen[side] = [await look(side, 0), await look(side, 12)];
+    assert.equal(apart(seen[side][0], await look(side, 0)), 0, `${side}: two pictures of one instant differ`);
+  }
+  if (process.env.FF_UPDATE) writeFileSync(kept, `${JSON.stringify(seen)}\n`);
+  const reference = JSON.parse(readFileSync(kept, "utf8"));
+  for (const side of ["orbit", "lab"]) {
+    const tolerance = apart(...reference[side]) / 4;
+    assert.ok(tolerance > 0.02, `${side}: nothing moves (${tolerance})`);
+    seen[side].forEach((picture, i) => {
+      const off = apart(picture, reference[side][i]);
+      console.log(`        ${side}, ${i ? 12 : 0} s: off by ${off.toFixed(3)} of 255, tolerance ${tolerance.toFixed(3)}`);
+      assert.ok(off <= tolerance, `${side} at ${i ? 12 : 0} s is off by ${off}, more than ${tolerance}`);
+    });
+  }
 });
 
 await end();

@@ -12,6 +12,8 @@ export interface Table {
   readonly time: ArrayLike<number>;
   /** Rows that a growing table may come to hold. */
   readonly capacity?: number;
+  /** Only what the range shows is drawn of it. */
+  readonly ranged?: boolean;
   /** Values of a column, NaN where there is none; undefined if the table has no such column. */
   column(name: string): ArrayLike<number> | undefined;
   unit(name: string): string;

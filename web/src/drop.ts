@@ -2,6 +2,7 @@
 import {h} from "./dom";
 import {readReport, type Run, type Summary, type Table} from "./data";
 import {readMcap} from "./mcap";
+import {OverviewTable} from "./overview";
 import {readLog} from "./rawlog";
 
 const MOST_BYTES = 1 << 30; // of one file
@@ -9,9 +10,11 @@ const MOST_BYTES = 1 << 30; // of one file
 /** A log alone: what ran is known, not how it is judged. */
 function runOf(label: string, table: Table, like: Run | undefined): Run {
   const names = [...new Set(table.columns.map((c) => /^(.+)\.position\.x$/.exec(c.name)?.[1]).filter((n): n is string => !!n && !/\.(ideal|robot|command|inertial|measured|sent)$/.test(n)))];
-  const summary: Summary = {scenario: label, method: label, verdict: "none", satellites: Object.fromEntries(names.map((n) => [n, {}])), cycles: table.rows};
+  const summary: Summary = {scenario: label, method: label, verdict: "none", satellites: Object.fromEntries(names.map((n) => [n, {}]))};
   const same = !!like && names.length > 0 && names.every((n) => like.summary.satellites?.[n]);
-  return {label, summary, geometry: same ? like.geometry : null, contacts: [], table, cycles: table.rows, bucket: 1, whole: [], histograms: []};
+  const thin = table instanceof OverviewTable ? table : null;
+  summary.cycles = thin?.cycles ?? table.rows;
+  return {label, summary, geometry: same ? like.geometry : null, contacts: [], table, cycles: summary.cycles, bucket: thin?.bucket ?? 1, whole: [], histograms: []};
 }
 
 /** The runs of a file; an Error says in words why it has none. */

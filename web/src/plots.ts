@@ -231,7 +231,7 @@ export class Panel {
 
   /** Of tables this long only what the range shows is drawn: every row, or the smallest and largest of each bucket of rows. */
   private get long(): boolean {
-    return this.spec.lines.some((line) => line.table.rows > MANY && !line.table.capacity);
+    return this.spec.lines.some((line) => line.table.ranged || (line.table.rows > MANY && !line.table.capacity));
   }
 
   private thin(table: Table, lines: Line[]): uPlot.AlignedData {

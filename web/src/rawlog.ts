@@ -14,7 +14,10 @@ export function levelSentence(run: Run, [from, to]: [number, number]): string {
   const contacts = run.contacts.filter((c) => (c.end_s ?? last) >= first && c.start_s <= last);
   const whole = contacts.filter((c) => run.whole.some(([a, b]) => a <= c.start_s && (c.end_s ?? last) <= b)).length;
   const share = drawn > 0 ? `; in ${number(100 * drawn, 2)} % of this range every cycle is drawn${contacts.length ? `, ${whole} of ${contacts.length} contact${contacts.length > 1 ? "s" : ""} among it` : ""}` : "";
-  return `each point is the smallest or largest of ${run.bucket} cycles${share}. Every cycle stands in log.csv, beside this page (of a log.mcap: freefloat export log.mcap --to csv; of neither: the same run with --log csv).`;
+  const where = run.table!.ranged
+    ? "Zoom in, and every cycle is read from the file"
+    : "Every cycle stands in log.csv, beside this page (of a log.mcap: freefloat export log.mcap --to csv; of neither: the same run with --log csv)";
+  return `each point is the smallest or largest of ${run.bucket} cycles${share}. ${where}.`;
 }
 
 export class RawTable implements Table {

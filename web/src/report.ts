@@ -10,6 +10,7 @@ import {saver} from "./save";
 import {conduct, decimals, events, emulationUnit, mark, matrices, percentile, section, squareOf} from "./sections";
 import {Scene} from "./scene";
 import {Stage} from "./stage";
+import {OverviewTable} from "./overview";
 import {levelSentence, readLog} from "./rawlog";
 import {StudyPage, type Study} from "./study";
 import {header, setTheme} from "./theme";
@@ -393,11 +394,22 @@ class Page {
     }});
     const button = h("button", {type: "button", class: "quiet small", click: () => input.click()}, `Open log.csv${this.compare ? ` of ${run.label}` : ""}`);
     const level = h("span", {class: "soft level"});
+    const log = run.table instanceof OverviewTable ? run.table : null;
     const say = (): void => void (level.textContent = sentence(`${this.compare ? `${run.label}: ` : ""}${levelSentence(run, this.group.range)} `));
     const others = this.group.onRange;
-    this.group.onRange = (range) => (others(range), say());
+    this.group.onRange = (range) => {
+      others(range);
+      say();
+      log?.look(...range).then((more) => {
+        if (!more) return;
+        run.whole = log.whole;
+        for (const panel of this.group.panels) panel.refresh();
+        this.scene?.setTime(this.group.time);
+        say();
+      }, (error: Error) => void (said.textContent = `${run.label} cannot be read any more: ${error.message}.`));
+    };
     say();
-    return h("p", {class: "raw"}, level, button, " ", input, said);
+    return h("p", {class: "raw"}, level, ...(log ? [] : [button, " ", input]), said);
   }
 
   /** Any column of any run. */
@@ -609,7 +621,7 @@ class Page {
     return {
       title: this.report.title,
       runs: this.report.runs.map((r) => ({
-        label: r.label, rows: r.table?.rows ?? 0, cycles: r.cycles, bucket: r.bucket, whole: r.whole, columns: r.table?.columns.map((c) => c.name) ?? [],
+        label: r.label, get rows() { return r.table?.rows ?? 0; }, cycles: r.cycles, get bucket() { return r.bucket; }, get whole() { return r.whole; }, columns: r.table?.columns.map((c) => c.name) ?? [],
         value: (name: string, row: number): number | undefined => (name === "t" ? r.table?.time[row] : r.table?.column(name)?.[row]),
       })),
       plots: this.group.panels.map((p) => ({

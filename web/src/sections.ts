@@ -63,13 +63,19 @@ export function conduct(run: Run): HTMLElement[] {
   return out;
 }
 
+/** What the built-in controller of base and arm does (docs/obsw.md); the phases of other software are its own. */
+const PHASES: Record<number, string> = {1: "synchronises", 2: "its arm reaches out", 3: "grasps and holds", 4: "lets go", 5: "stops the tumble"};
+
 /** What the bar of times marks beside contacts: states, trips and orders, the phases of on-board software; at most a hundred. */
 export function events(run: Run): [number, string][] {
   const out = (run.summary.events ?? []).map((e): [number, string] => [e.time_s, e.text ?? e.state ?? ""]);
   for (const name of Object.keys(run.summary.satellites ?? {})) {
     const phase = run.table?.column(`${name}.obsw.phase`);
     for (let i = 1; phase && i < run.table!.rows && out.length < 100; i++)
-      if (phase[i] !== phase[i - 1] && Number.isFinite(phase[i]!) && Number.isFinite(phase[i - 1]!)) out.push([run.table!.time[i]!, `${name}: phase ${phase[i]} of its software`]);
+      if (phase[i] !== phase[i - 1] && Number.isFinite(phase[i]!) && Number.isFinite(phase[i - 1]!)) {
+        const said = (run.summary.obsw as {kind?: string} | undefined)?.kind === "builtin" ? PHASES[phase[i]!] : undefined;
+        out.push([run.table!.time[i]!, said ? `${name} ${said}` : `${name}: phase ${phase[i]} of its software`]);
+      }
   }
   return out.slice(0, 100);
 }

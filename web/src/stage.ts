@@ -1,7 +1,7 @@
 // The replay of report and live page: the orbit, the laboratory, or both beside each other, drawn by one WebGL context.
 import {h} from "./dom";
 import {Painter, Scene, VIEWS, type Side, type View} from "./scene";
-import type {Geometry, Table} from "./data";
+import {sample, vectorNames, type Geometry, type Table} from "./data";
 
 const CHOICES = {orbit: "orbit", lab: "laboratory", both: "orbit and laboratory"} as const;
 type Choice = keyof typeof CHOICES;
@@ -27,6 +27,7 @@ export class Stage {
     this.shown().forEach((s) => s.setLag(Number(this.lag.value)));
   }});
   private readonly ranges = h("span", {class: "ranges"});
+  private readonly rates = h("span", {class: "rates"});
 
   /** Throws without WebGL. wide: both sides are shown. */
   constructor(private readonly onWide: (wide: boolean) => void) {
@@ -85,6 +86,7 @@ export class Stage {
       ...(orbit ? [key("ideal", "ideal")] : []),
       key("force", "force"), key("torque", "torque"),
       ...(lab ? [this.ranges] : []),
+      ...(this.turning() ? [this.rates] : []),
       h("span", {class: "views"}, this.sides, this.view, h("button", {type: "button", class: "quiet small", click: () => {
         this.view.value = "overview";
         this.fit();
@@ -97,6 +99,16 @@ export class Stage {
     for (const scene of this.shown()) scene.setTime(t);
     const text = this.scenes.get("lab")?.ranges() ?? "";
     if (this.ranges.textContent !== text) this.ranges.textContent = text;
+    const rates = this.turning() ? this.names.flatMap((n) => {
+      const w = sample(this.table!, vectorNames(`${n}.angular_velocity`), t);
+      return w ? [`${n} turns at ${((Math.hypot(...w) * 180) / Math.PI).toFixed(2)} °/s`] : [];
+    }).join(", ") : "";
+    if (this.rates.textContent !== rates) this.rates.textContent = rates;
+  }
+
+  /** A capture: whether the tumble ends is what one looks for. */
+  private turning(): boolean {
+    return !!this.table && this.names.some((n) => this.table!.column(`${n}.obsw.phase`));
   }
 
   grow(): void {

@@ -71,9 +71,18 @@ ff_status ff_ros2_states_decode(const void *bytes, size_t size, const ff_device_
         states->q[place[n]] = q;
         finite = finite && isfinite(q);
     }
-    for (int list = 0; list < 2; list++) /* velocities and efforts, which may be empty */
-        for (uint64_t n = doubles(&c); n > 0; n--)
-            ff_cdr_get_double(&c);
+    /* velocities, which may be empty, or not a number where a driver has none; and efforts */
+    const uint64_t velocities = doubles(&c);
+    states->rated = velocities == count;
+    for (uint64_t n = 0; n < velocities; n++) {
+        const double rate = ff_cdr_get_double(&c);
+        if (n >= count || place[n] < 0)
+            continue;
+        states->rates[place[n]] = rate;
+        states->rated = states->rated && isfinite(rate);
+    }
+    for (uint64_t n = doubles(&c); n > 0; n--)
+        ff_cdr_get_double(&c);
     if (states->found && positions != count)
         return FF_ERR_FORMAT;
     return c.bad ? FF_ERR_FORMAT : finite ? FF_OK : FF_ERR_NOT_FINITE;
@@ -92,7 +101,8 @@ ff_status ff_ros2_wrench_decode(const void *bytes, size_t size, ff_ros2_message 
     return ff_wrench_finite(w) ? FF_OK : FF_ERR_NOT_FINITE;
 }
 
-ff_status ff_ros2_command_decode(const void *bytes, size_t size, double q[6], char label[FF_ROS2_LABEL]) {
+ff_status ff_ros2_command_decode(const void *bytes, size_t size, double q[6], double rates[6], bool *rated,
+                                 char label[FF_ROS2_LABEL]) {
     if (size < sizeof(ff_link_head))
         return FF_ERR_FORMAT;
     ff_cdr_in c = ff_cdr_open((const uint8_t *)bytes + sizeof(ff_link_head), size - sizeof(ff_link_head));
@@ -112,17 +122,19 @@ ff_status ff_ros2_command_decode(const void *bytes, size_t size, double q[6], ch
     }
     ff_cdr_get_uint(&c, 4);
     const uint64_t count = doubles(&c);
-    if (c.bad || count != 6)
+    if (c.bad || (count != 6 && count != 12))
         return c.bad ? FF_ERR_FORMAT : FF_ERR_SIZE;
     bool finite = true;
-    double value[6];
-    for (int a = 0; a < 6; a++) {
-        value[a] = ff_cdr_get_double(&c);
-        finite = finite && isfinite(value[a]);
+    double value[12] = {0};
+    for (uint64_t n = 0; n < count; n++) {
+        value[n] = ff_cdr_get_double(&c);
+        finite = finite && isfinite(value[n]);
     }
     if (c.bad || !finite)
         return c.bad ? FF_ERR_FORMAT : FF_ERR_NOT_FINITE;
-    memcpy(q, value, sizeof value);
+    memcpy(q, value, 6 * sizeof *q);
+    memcpy(rates, value + 6, 6 * sizeof *rates);
+    *rated = count == 12;
     return FF_OK;
 }
 
@@ -130,18 +142,20 @@ ff_status ff_ros2_command_decode(const void *bytes, size_t size, double q[6], ch
  */
 
 ff_status ff_ros2_states_encode(uint64_t stamp, const char *frame, const ff_device_settings *of,
-                                const double q[6], int joints, void *bytes, size_t size, size_t *used) {
+                                const double q[6], const double rates[6], int joints, void *bytes,
+                                size_t size, size_t *used) {
     ff_cdr c = ff_cdr_begin(bytes, size);
-    double value[7] = {0.02}; /* a gripper stands open */
+    double value[7] = {0.02}, rate[7] = {0.0}; /* a gripper stands open */
     ff_cdr_put_header(&c, stamp, frame);
     ff_cdr_put_number(&c, (uint64_t)joints + 1, 4);
     ff_cdr_put_string(&c, "gripper");
     for (int n = 0; n < joints; n++) {
         ff_cdr_put_string(&c, of->joints[5 - n]);
         value[1 + n] = q[5 - n];
+        rate[1 + n] = rates[5 - n];
     }
     ff_cdr_put_doubles(&c, value, (size_t)joints + 1);
-    ff_cdr_put_number(&c, 0, 4);
+    ff_cdr_put_doubles(&c, rate, (size_t)joints + 1);
     ff_cdr_put_number(&c, 0, 4);
     return ff_cdr_finish(&c, used);
 }
@@ -155,18 +169,23 @@ ff_status ff_ros2_wrench_encode(uint64_t stamp, const char *frame, const ff_wren
     return ff_cdr_finish(&c, used);
 }
 
-ff_status ff_ros2_command_encode(const double q[6], const char *label, void *bytes, size_t size,
-                                 size_t *used) {
+ff_status ff_ros2_command_encode(const double q[6], const double rates[6], const char *label, void *bytes,
+                                 size_t size, size_t *used) {
     const bool labelled = label && *label;
+    const size_t count = rates ? 12 : 6;
+    double value[12] = {0};
+    memcpy(value, q, 6 * sizeof *q);
+    if (rates)
+        memcpy(value + 6, rates, 6 * sizeof *rates);
     ff_cdr c = ff_cdr_begin(bytes, size);
     ff_cdr_put_number(&c, labelled, 4);
     if (labelled) {
         ff_cdr_put_string(&c, label);
-        ff_cdr_put_number(&c, 6, 4);
-        ff_cdr_put_number(&c, 6, 4);
+        ff_cdr_put_number(&c, count, 4);
+        ff_cdr_put_number(&c, count, 4);
     }
     ff_cdr_put_number(&c, 0, 4);
-    ff_cdr_put_doubles(&c, q, 6);
+    ff_cdr_put_doubles(&c, value, count);
     return ff_cdr_finish(&c, used);
 }
 

@@ -17,7 +17,7 @@ typedef struct robot {
     uint64_t from, stamp; /* publisher; of the newest telegram */
     bool known, waits, moved;
     bool restarted, others, ahead; /* latched */
-    double first[6], q[6], sent[6];
+    double first[6], q[6], sent[6], rates[6];
     ff_device_counters counters;
 } robot;
 
@@ -49,7 +49,7 @@ static void put_ms(double s, char *text, size_t size) {
     text[out.used] = 0;
 }
 
-/* The joints are all there, once. */
+/* The joints are all there, once, with what the settings take from them. */
 static ff_status whole(const robot *r, const ff_ros2_states *states, char *message, size_t size) {
     for (int a = 0; a < 6; a++)
         if (!(states->found >> a & 1u)) {
@@ -60,6 +60,11 @@ static ff_status whole(const robot *r, const ff_ros2_states *states, char *messa
     if (states->twice >= 0) {
         FF_TEXT_LINE(message, size, r->settings.states, " has the joint '", r->settings.joints[states->twice],
                      "' twice, allowed: once");
+        return FF_ERR_DEVICE;
+    }
+    if (r->settings.reported && !states->rated) {
+        FF_TEXT_LINE(message, size, r->settings.states,
+                     " has no velocities, or such as are not a number, allowed: `velocities: differences`");
         return FF_ERR_DEVICE;
     }
     return FF_OK;
@@ -144,7 +149,8 @@ static ff_status sample(void *self, double now, const void *bytes, size_t size, 
     const ff_ros2_message *m = &states.message;
     if (!states.found) /* a gripper's, for example */
         return refuse(&count->empty, FF_INFO_STALE);
-    if (states.found != 0x3f || states.twice >= 0 || (r->settings.facility && m->mark == FF_ROS2_NO_MARK))
+    if (states.found != 0x3f || states.twice >= 0 || (r->settings.reported && !states.rated) ||
+        (r->settings.facility && m->mark == FF_ROS2_NO_MARK))
         return refuse(&count->malformed, FF_ERR_FORMAT);
     if (!r->from)
         r->from = m->head.from;
@@ -178,6 +184,8 @@ static ff_status sample(void *self, double now, const void *bytes, size_t size, 
                                                      ? 1e-9 * (double)m->stamp
                                                      : FF_NAN};
     memcpy(sample->robot.joints.a, states.q, sizeof states.q);
+    sample->robot.rated = r->settings.reported;
+    memcpy(sample->robot.rates, states.rates, sizeof states.rates);
     for (int i = 0; i < FF_MAX_BODIES; i++)
         sample->robot.record_arrives[i] = FF_NAN;
     put_signals(r, &m->head, &sample->robot);
@@ -210,7 +218,7 @@ static ff_status answer(void *self, double now, const ff_robot_order *order, voi
     if (order->moves) {
         bool finite = true;
         for (int a = 0; a < 6; a++)
-            finite = finite && isfinite(order->joints.a[a]);
+            finite = finite && isfinite(order->joints.a[a]) && isfinite(order->rates[a]);
         if (!finite) {
             r->counters.refused++;
             status = FF_ERR_NOT_FINITE;
@@ -219,12 +227,14 @@ static ff_status answer(void *self, double now, const ff_robot_order *order, voi
             r->counters.refused++;
         } else {
             memcpy(r->sent, order->joints.a, sizeof r->sent);
+            memcpy(r->rates, order->rates, sizeof r->rates);
             r->moved = true;
         }
     }
     if (r->moved || r->settings.facility) {
         const char *label = !r->settings.facility ? NULL : order->stop ? FF_ROS2_END : order->text;
-        const ff_status made = ff_ros2_command_encode(r->sent, label, bytes, size, used);
+        const ff_status made = ff_ros2_command_encode(r->sent, r->settings.facility ? r->rates : NULL, label,
+                                                      bytes, size, used);
         if (made != FF_OK)
             return made;
     }
@@ -241,6 +251,8 @@ static void sent(const void *self, ff_robot_order *order) {
 static void count(const void *self, ff_device_counters *counters) {
     *counters = ((const robot *)self)->counters;
 }
+
+static const char *const velocity_words[] = {"differences", "reported", NULL};
 
 static const ff_setting setting[] = {
     {.name = "joints",
@@ -265,6 +277,14 @@ static const ff_setting setting[] = {
      .absent = "/joint_states",
      .help = "Topic of the positions that it reports (sensor_msgs/JointState), one message every "
              "`time.cycle`."},
+    {.name = "velocities",
+     .type = FF_SETTING_BOOLEAN,
+     .unit = "",
+     .offset = FF_DEVICE_SETTING(reported),
+     .absent = "differences",
+     .choice = velocity_words,
+     .help = "The robot's velocity from its positions alone, or as `states` reports it: of a driver whose "
+             "velocities are measured, at the same instant as its positions."},
     FF_ROS2_PLACE,
     {.name = "arm",
      .type = FF_SETTING_CHOICE,

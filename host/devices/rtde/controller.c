@@ -22,6 +22,7 @@ static const field outputs[] = {
     {"speed_scaling", FF_RTDE_DOUBLE, REPORT(scaling)},
     {"output_int_register_24", FF_RTDE_INT32, REPORT(integer[0])},
     {"output_int_register_25", FF_RTDE_INT32, REPORT(integer[1])},
+    {"output_int_register_26", FF_RTDE_INT32, REPORT(integer[2])},
     {"output_double_register_24", FF_RTDE_DOUBLE, REPORT(real[0])},
     {"output_double_register_25", FF_RTDE_DOUBLE, REPORT(real[1])},
     {"output_double_register_26", FF_RTDE_DOUBLE, REPORT(real[2])},
@@ -35,6 +36,8 @@ static const field inputs[] = {
     {"input_int_register_26", FF_RTDE_INT32, REGISTER(run)},
     {"input_int_register_27", FF_RTDE_INT32, REGISTER(state)},
     {"input_int_register_28", FF_RTDE_INT32, REGISTER(text)},
+    {"input_int_register_29", FF_RTDE_INT32, REGISTER(base)},
+    {"input_int_register_30", FF_RTDE_INT32, REGISTER(rest)},
     {"input_double_register_24", FF_RTDE_DOUBLE, REGISTER(q[0])},
     {"input_double_register_25", FF_RTDE_DOUBLE, REGISTER(q[1])},
     {"input_double_register_26", FF_RTDE_DOUBLE, REGISTER(q[2])},
@@ -169,6 +172,14 @@ ff_status ff_ur_link_send(const ff_ur_link *link, const ff_ur_report *report, ui
         n += count;
     }
     return ff_rtde_data_encode(&link->output_recipe, value, bytes, room, used);
+}
+
+bool ff_ur_program_step(ff_ur_program *program, const ff_ur_registers *r) {
+    const bool fits = r->count > program->taken && r->base == program->taken &&
+                      (r->rest == FF_UR_ANY || (r->rest == FF_UR_RESTS) == (program->stood > 0.0));
+    program->taken = fits ? r->count : program->taken;
+    program->stood = fits ? 0.0 : program->stood + 1.0;
+    return fits;
 }
 
 int64_t ff_ur_program_run(const char *text, size_t size) {

@@ -14,16 +14,29 @@ typedef struct ff_ur_report {
     double wrench[6]; /* raw, at the flange: [N], [N m] */
     double runtime, status, safety;
     double scaling;                 /* of speed, 0 to 1 */
-    double integer[2];              /* output_int_register_24, 25 */
+    double integer[3];              /* output_int_register_24 to 26 */
     double real[1 + FF_UR_RECORDS]; /* output_double_register_24 ... */
 } ff_ur_report;
 
 /* Registers that its program reads. */
 typedef struct ff_ur_registers {
     double count, mode, run, state, text; /* input_int_register_24 ... */
+    double base, rest;                    /* input_int_register_29, 30 */
     double q[6];                          /* input_double_register_24 ... */
     double answers;                       /* [s] input_double_register_30 */
 } ff_ur_registers;
+
+/* What the program that we send keeps from step to step. */
+typedef struct ff_ur_program {
+    double taken; /* count of the last order that it took */
+    double stood; /* steps since then */
+} ff_ur_program;
+
+static inline ff_ur_program ff_ur_program_begin(void) {
+    return (ff_ur_program){.stood = 1.0};
+}
+/* A step of that program: it takes the order in the registers, or holds. */
+bool ff_ur_program_step(ff_ur_program *program, const ff_ur_registers *registers);
 
 /* One client. All zero at its beginning. */
 typedef struct ff_ur_link {

@@ -1,22 +1,32 @@
 /* Universal Robots' e-Series as a device: RTDE (rtde.h) behind the table of device.h.
  *
  * RTDE does not move a robot: a program on its controller must. We upload it (script port, text), it reads
- * its set points from RTDE's input registers and calls servoj in each step: int 24   our count of orders; the
- * controller's watchdog stops the program when it is not written for 0.1 s int 25   0 hold, 1 servo, 2 end
- *   int 26   the number of this run: orders of another one (registers outlive a program) are not obeyed
- *   int 27   the run's state
- *   int 28   a text for the operator, as a number (ur.h)
- *   double 24 to 29   target of the six joints [rad]
- *   double 30         timestamp of the telegram that is answered [s]
- * and writes int output 24, the count it has taken, and 25, the number of the run it belongs to. Numbers from
- * 24 on are the external clients'. docs/protocols.md has the exchange and the policies. */
+ * its set points from RTDE's input registers and calls servoj in each step:
+ *   int 24   our count of orders; the controller's watchdog stops the program when it is not written for 0.1
+ * s int 25   0 hold, 1 servo, 2 end int 26   the number of this run: orders of another one (registers outlive
+ * a program) are not obeyed int 27   the run's state int 28   a text for the operator, as a number (ur.h) int
+ * 29   the order that this one is a step from int 30   what it is a step from: 0 motion, 1 rest after a step
+ * without an order, 2 rest, whether or not double 24 to 29   target of the six joints [rad] double 30
+ * timestamp of the telegram that is answered [s] and writes int output 24, the count it has taken, 25, the
+ * number of the run it belongs to, and 26, its steps since then. Numbers from 24 on are the external
+ * clients'.
+ *
+ * Orders are bounded as steps from the one before. On their way they may be delayed, and one that comes with
+ * its successor is overwritten: so the program takes an order only if it is at the very one that it is a step
+ * from, in motion or, after a step without an order, at rest, as it was made for. Whatever happens on the
+ * way, what is executed is a chain of steps that were made to follow each other; where it breaks, the robot
+ * holds its last target until we see that, and a new chain begins there, from rest. docs/protocols.md has the
+ * exchange and the policies. */
 #include "devices/device.h"
 #include "devices/rtde/rtde.h"
 #include "devices/rtde/ur.h"
 
 #include <string.h>
 
-enum { BEHIND = 3 }; /* orders that may be on their way: one step of the program, one of RTDE, one between */
+enum {
+    BEHIND = 3, /* orders that may be on their way: one step of the program, one of RTDE, one between */
+    KEPT = 256  /* orders of which the target is remembered */
+};
 
 typedef enum stage { HELLO, VERSION, OUTPUTS, INPUTS, START, PROGRAM, RUNS } stage;
 
@@ -31,6 +41,7 @@ enum {
     AT_SCALING,
     AT_TAKEN,
     AT_RUN,
+    AT_STOOD,
     AT_ARRIVES,
     AT_RECORDS, /* four */
     OUTPUT_VALUES = AT_RECORDS + FF_UR_RECORDS
@@ -46,7 +57,15 @@ typedef struct robot {
     bool restarted;              /* latched */
     int32_t count, taken;        /* orders sent, and the controller's echo */
     int32_t mode;                /* of the last order */
-    double first[6], sent[6];    /* [rad] joints of the first telegram; last target */
+    double sent[6];              /* [rad] last target; where it stands, once the chain of orders is broken */
+    double at[6];                /* [rad] target of the order that was taken */
+    double kept[KEPT][6];        /* [rad] targets of the last orders */
+    struct {
+        int32_t from, base;  /* its first order, and the one that this is a step from */
+        bool anew;           /* the next order begins another one */
+        double waited, most; /* [cycles] since the program took an order; until the first is overdue */
+        int still;           /* steps in a row without motion, at most 2 */
+    } chain;
     ff_device_counters counters;
 } robot;
 
@@ -55,6 +74,8 @@ static void open(void *self, const ff_device_settings *settings) {
     *r = (robot){.settings = *settings};
     if (!(r->settings.cycle > 0.0))
         r->settings.cycle = 0.002;
+    r->chain.anew = true;
+    r->chain.most = 1.0 + BEHIND;
 }
 
 static void range(const void *self, ff_device_range *range) {
@@ -91,16 +112,29 @@ static size_t program(const void *self, char *text, size_t size) {
     ff_text_put(&out, ")\n"
                       "  rtde_set_watchdog(\"input_int_register_24\", 10, \"stop\")\n"
                       "  hold = get_actual_joint_positions()\n"
+                      "  taken = 0\n"
+                      "  stood = 1\n"
                       "  go = True\n"
                       "  while go:\n"
                       "    count = read_input_integer_register(24)\n"
                       "    mode = read_input_integer_register(25)\n"
+                      "    fits = count > taken and read_input_integer_register(29) == taken\n"
+                      "    rest = read_input_integer_register(30)\n"
+                      "    if (stood > 0 and rest == 0) or (stood == 0 and rest == 1):\n"
+                      "      fits = False\n"
+                      "    end\n"
                       "    if read_input_integer_register(26) != ");
     ff_text_put_u64(&out, s->run);
     ff_text_put(&out, ":\n"
+                      "      fits = False\n"
                       "      mode = 0\n"
                       "    end\n"
-                      "    if mode == 1:\n"
+                      "    stood = stood + 1\n"
+                      "    if fits:\n"
+                      "      taken = count\n"
+                      "      stood = 0\n"
+                      "    end\n"
+                      "    if fits and mode == 1:\n"
                       "      hold = [");
     for (unsigned n = 24; n < 30; n++) {
         ff_text_put(&out, n > 24 ? ", read_input_float_register(" : "read_input_float_register(");
@@ -117,18 +151,30 @@ static size_t program(const void *self, char *text, size_t size) {
     ff_text_put(&out, ", gain=");
     ff_text_put_double(&out, s->gain, 0);
     ff_text_put(&out, ")\n"
-                      "    write_output_integer_register(24, count)\n"
+                      "    write_output_integer_register(24, taken)\n"
+                      "    write_output_integer_register(26, stood)\n"
                       "  end\n"
                       "  stopj(2.0)\n"
                       "end\n");
     return out.status == FF_OK ? out.used : 0;
 }
 
+/* From what motion the next order is a step: one that repeats itself may be followed after standing, too. */
+static double begins(const robot *r) {
+    return r->chain.anew ? FF_UR_RESTS : r->chain.still > 1 ? FF_UR_ANY : FF_UR_MOVES;
+}
+
 static ff_status encode(robot *r, int32_t mode, int32_t state, const char *text, void *bytes, size_t size,
                         size_t *used) {
-    double value[5 + 6 + 1] = {r->count, mode, r->settings.run, state, ff_ur_text_number(text)};
-    memcpy(value + 5, r->sent, sizeof r->sent);
-    value[11] = r->value[AT_TIME];
+    double value[7 + 6 + 1] = {r->count,
+                               mode,
+                               r->settings.run,
+                               state,
+                               ff_ur_text_number(text),
+                               r->chain.anew ? r->taken : r->count - 1,
+                               begins(r)};
+    memcpy(value + 7, r->sent, sizeof r->sent);
+    value[13] = r->value[AT_TIME];
     return ff_rtde_data_encode(&r->inputs, value, bytes, size, used);
 }
 
@@ -290,6 +336,27 @@ static void put_signals(const double *value, ff_robot_report *report) {
     report->signal[FF_SIGNAL_OVERRIDE] = (unsigned)lround(100.0 * fmin(fmax(value[AT_SCALING], 0.0), 10.0));
 }
 
+/* Whether the orders that are on their way are still steps from where the program is. `most`, the patience
+ * with a new chain, is not renewed before the program has taken an order: one that never comes to it is late
+ * in every cycle. */
+static bool follow_chain(robot *r, int32_t taken, double stood, double cycles) {
+    const bool grown = taken > r->taken, begun = taken >= r->chain.from;
+    r->chain.waited = grown ? 0.0 : r->chain.waited + cycles;
+    const bool on = begun ? !(stood > 0.0) && r->count - taken <= BEHIND
+                          : taken == r->chain.base && r->chain.waited <= r->chain.most;
+    if (grown && !begun)
+        r->chain.most = -1.0;
+    return on && !r->waits;
+}
+
+/* The robot holds the target of the order that the program took last. */
+static void begin_anew(robot *r, int32_t taken) {
+    memcpy(r->sent, r->at, sizeof r->sent);
+    if (taken >= r->chain.from || r->chain.most < 0.0)
+        r->chain.most = r->chain.waited + BEHIND;
+    r->chain.anew = true;
+}
+
 static ff_status sample(void *self, double now, const void *bytes, size_t size, ff_device_sample *sample) {
     robot *r = self;
     ff_rtde_packet packet;
@@ -318,11 +385,14 @@ static ff_status sample(void *self, double now, const void *bytes, size_t size, 
     const double cycles = r->known ? fmin(round(since / r->settings.cycle), 1e9) : 1.0;
     const uint64_t lost = cycles > 1.0 ? (uint64_t)cycles - 1 : 0;
     const int32_t taken = (int32_t)value[AT_TAKEN];
-    /* The program that we sent runs, and takes orders not longer ago than they may be on their way. */
+    /* The program that we sent runs, and is at an order that we know. */
     const bool ours = value[AT_RUN] == (double)r->settings.run;
-    const bool follows = ours && (r->count - taken <= BEHIND || taken > r->taken);
-    if (r->known && (!ours || taken < r->taken))
+    const bool kept = taken == r->taken || (taken > r->taken && taken <= r->count && r->count - taken < KEPT);
+    if (r->known && (!ours || !kept))
         r->restarted = true;
+    if (kept && taken > r->taken)
+        memcpy(r->at, r->kept[taken % KEPT], sizeof r->at);
+    const bool follows = !r->restarted && follow_chain(r, taken, value[AT_STOOD], cycles);
     r->counters.received++;
     r->counters.lost += lost;
     r->counters.unanswered += r->waits;
@@ -332,6 +402,7 @@ static ff_status sample(void *self, double now, const void *bytes, size_t size, 
                                       .anchored = true, /* poses, not corrections */
                                       .taken = r->known && follows && !r->waits,
                                       .stood = !follows,
+                                      .back = r->known && !follows && !r->restarted,
                                       .late = lost + (r->known && !follows),
                                       .restarted = r->restarted,
                                       .arrives = value[AT_ARRIVES] > 0.0 ? value[AT_ARRIVES] : FF_NAN};
@@ -340,10 +411,11 @@ static ff_status sample(void *self, double now, const void *bytes, size_t size, 
         sample->robot.record_arrives[i] =
             i < FF_UR_RECORDS && value[AT_RECORDS + i] > 0.0 ? value[AT_RECORDS + i] : FF_NAN;
     put_signals(value, &sample->robot);
-    if (!r->known) {
-        memcpy(r->first, value + AT_Q, sizeof r->first);
+    if (!r->known) { /* where it stands before the first order */
         memcpy(r->sent, value + AT_Q, sizeof r->sent);
-    }
+        memcpy(r->at, value + AT_Q, sizeof r->at);
+    } else if (!follows && !r->restarted)
+        begin_anew(r, taken);
     memcpy(r->value, value, sizeof value);
     r->taken = taken;
     r->known = r->waits = true;
@@ -371,6 +443,8 @@ static ff_status answer(void *self, double now, const ff_robot_order *order, voi
             status = FF_ERR_NOT_FINITE;
         }
     }
+    const double *before = r->chain.anew ? r->at : r->kept[r->count % KEPT];
+    const bool same = !memcmp(r->sent, before, sizeof r->sent);
     r->count++;
     const ff_status made =
         encode(r, order->stop ? FF_UR_END : r->mode, order->state, order->text, bytes, size, used);
@@ -379,6 +453,13 @@ static ff_status answer(void *self, double now, const ff_robot_order *order, voi
         *used = 0;
         return made;
     }
+    if (r->chain.anew) {
+        r->chain.from = r->count;
+        r->chain.base = r->taken;
+    }
+    r->chain.still = !same ? 0 : r->chain.anew || r->chain.still ? 2 : 1;
+    r->chain.anew = false;
+    memcpy(r->kept[r->count % KEPT], r->sent, sizeof r->sent);
     r->waits = false;
     r->counters.answered++;
     return status;

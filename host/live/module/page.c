@@ -63,7 +63,7 @@ static int answer_request(server *s, struct lws *wsi, viewer *v, const char *pat
             v->file = &s->live->file[i];
     if (strcmp(path, "/") != 0 && !v->file)
         return ff_server_refuse(wsi, HTTP_STATUS_NOT_FOUND);
-    return send_head(s, wsi, v->file);
+    return ff_server_reads(s, wsi, v) ? send_head(s, wsi, v->file) : -1;
 }
 
 int ff_page_send(server *s, struct lws *wsi, viewer *v) {
@@ -77,8 +77,10 @@ int ff_page_send(server *s, struct lws *wsi, viewer *v) {
         const bool last = v->sent == size;
         if (lws_write(wsi, buffer + LWS_PRE, n, last ? LWS_WRITE_HTTP_FINAL : LWS_WRITE_HTTP) != (int)n)
             return -1;
-        if (last)
+        if (last) {
+            ff_server_read(s, wsi);
             return lws_http_transaction_completed(wsi) ? -1 : 0;
+        }
         if (lws_send_pipe_choked(wsi))
             break;
     }
@@ -214,9 +216,11 @@ static int order(server *s, struct lws *wsi, viewer *v) {
         for (int i = 0; i < FF_LIVE_OUTBOX; i++)
             if (!v->pending[i].deadline)
                 free_slot = i;
-        taken = free_slot >= 0 && s->live->room.push(&s->live->commands, &command);
+        taken = free_slot >= 0 && s->live->room.order(s->live, &command);
         if (taken) {
             v->pending[free_slot].id = command.id;
+            v->pending[free_slot].claim = command.claim;
+            v->pending[free_slot].taken = false;
             v->pending[free_slot].deadline = s->live->room.now() + (int64_t)FF_LIVE_ANSWER_TIME * 1000000000;
             return 0;
         }
@@ -261,9 +265,14 @@ static void deliver(server *s) {
     for (int i = 0; i < FF_LIVE_VIEWERS; i++)
         for (int p = 0; s->who[i] && p < FF_LIVE_OUTBOX; p++)
             if (s->who[i]->pending[p].deadline && s->who[i]->pending[p].deadline < now) {
-                const ff_live_reply none = {s->who[i]->number, s->who[i]->pending[p].id, false,
-                                            "the loop did not answer"};
-                s->who[i]->pending[p].deadline = 0;
+                const char *text =
+                    s->live->room.overdue(s->who[i]->pending[p].claim, &s->who[i]->pending[p].taken);
+                s->who[i]->pending[p].deadline =
+                    text ? 0 : now + (int64_t)FF_LIVE_ANSWER_TIME * 1000000000;
+                if (!text)
+                    continue;
+                ff_live_reply none = {.viewer = s->who[i]->number, .id = s->who[i]->pending[p].id};
+                snprintf(none.text, sizeof none.text, "%s", text);
                 reply(s->socket[i], s->who[i], &none);
             }
 }

@@ -82,26 +82,103 @@ void ff_server_drop(struct lws *wsi) {
     shutdown(fd, SHUT_RDWR); /* unusable: the library closes it at once */
 }
 
-/* Connections before they are viewers. When all places are taken the next in turn loses its own: silent ones
- * keep nobody out, and an attack that reconnects hits its own connections as often as others. */
-static void receive_guest(server *s, struct lws *wsi) {
-    int slot = -1;
-    for (int i = 0; i < GUESTS && slot < 0; i++)
-        slot = s->guest[i] ? -1 : i;
-    if (slot < 0) {
-        slot = (int)(s->turn++ % GUESTS);
-        dismiss(s->guest[slot]);
+/* ------------------------------------------------------------------------------------------------ guests --
+ * Connections before they are viewers. One that has a place and is listened to keeps it while there is another
+ * that says nothing, or said something and does not come to an end, the oldest first; one that is being sent
+ * the page keeps it while others read slower. So no flood takes the place of who asks for the page and reads
+ * it. */
+
+static guest *find_guest(server *s, const struct lws *wsi) {
+    for (int i = 0; i < GUESTS; i++)
+        if (s->guest[i].wsi == wsi)
+            return &s->guest[i];
+    return NULL;
+}
+
+static bool has_spoken(guest *g) {
+    char c;
+    g->spoke = g->spoke || recv(lws_get_socket_fd(g->wsi), &c, 1, MSG_PEEK | MSG_DONTWAIT) > 0;
+    return g->spoke;
+}
+
+/* The oldest that is silent, else the oldest that was listened to in vain; NULL: none. */
+static guest *find_idle(server *s) {
+    guest *silent = NULL, *vain = NULL;
+    for (int i = 0; i < GUESTS; i++) {
+        guest *g = &s->guest[i];
+        if (g->reader)
+            continue;
+        if ((!silent || g->order < silent->order) && !has_spoken(g))
+            silent = g;
+        else if (g->spoke && g->born + 1 < s->rounds && (!vain || g->order < vain->order))
+            vain = g; /* what it said was read in the pass after it came */
     }
-    s->guest[slot] = wsi;
+    return silent ? silent : vain;
+}
+
+static void receive_guest(server *s, struct lws *wsi) {
+    guest *g = find_guest(s, NULL);
+    if (!g && (g = find_idle(s)))
+        dismiss(g->wsi);
+    if (!g) {
+        dismiss(wsi);
+        return;
+    }
+    *g = (guest){.wsi = wsi, .born = s->rounds, .order = ++s->guests, .ticks = s->ticks};
     const int fd = lws_get_socket_fd(wsi), waiting = WAITING, unread = UNREAD; /* refused: the system's own */
     setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &waiting, sizeof waiting);
     setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &unread, sizeof unread);
 }
 
 static void forget_guest(server *s, const struct lws *wsi) {
-    for (int i = 0; i < GUESTS; i++)
-        if (s->guest[i] == wsi)
-            s->guest[i] = NULL;
+    guest *g = find_guest(s, wsi);
+    if (g)
+        *g = (guest){0};
+}
+
+/* Bytes that it took in a pass, so far. */
+static double pace_of(const server *s, const guest *g) {
+    return (double)g->reader->sent / (double)(s->rounds - g->born + 1);
+}
+
+bool ff_server_reads(server *s, struct lws *wsi, const viewer *v) {
+    guest *const own = find_guest(s, wsi), *slowest = NULL;
+    int readers = 0;
+    if (!own)
+        return false; /* dismissed meanwhile */
+    for (int i = 0; i < GUESTS; i++) {
+        guest *g = &s->guest[i];
+        if (!g->reader || g == own)
+            continue;
+        readers++;
+        if (!slowest || pace_of(s, g) < pace_of(s, slowest))
+            slowest = g;
+    }
+    if (readers >= READERS) {
+        ff_server_drop(slowest->wsi);
+        *slowest = (guest){0};
+    }
+    own->reader = v;
+    own->born = s->rounds;
+    return true;
+}
+
+void ff_server_read(server *s, const struct lws *wsi) {
+    guest *g = find_guest(s, wsi);
+    if (g)
+        *g = (guest){.wsi = g->wsi, .born = s->rounds, .order = ++s->guests, .ticks = s->ticks};
+}
+
+/* Whoever asks for nothing that is answered, in whatever words, or does not read the answer, by ticks of the
+ * server: a machine that paused closes nobody. */
+static void part_with_guests(server *s) {
+    for (int i = 0; i < GUESTS; i++) {
+        guest *g = &s->guest[i];
+        if (g->wsi && !g->reader && s->ticks - g->ticks > (uint64_t)PATIENCE * FF_LIVE_RATE) {
+            ff_server_drop(g->wsi);
+            *g = (guest){0};
+        }
+    }
 }
 
 /* It came with the token in its address. */
@@ -229,6 +306,7 @@ static void on_tick(lws_sorted_usec_list_t *list) {
     if (status)
         s->status_at = now + 250000000;
     s->ticks++;
+    part_with_guests(s);
     give_turns(s, status);
     s->passes = 0;
     s->tick_at = now + 1000000000 / FF_LIVE_RATE;
@@ -295,6 +373,7 @@ static void *serve(void *self) {
     while (lws_service(s->context, 0) >= 0) {
         if (atomic_load(&s->stop) && s->live->room.now() > s->stop_at)
             break;
+        s->rounds++;
         pace(s);
     }
     return NULL;

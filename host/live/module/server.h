@@ -13,7 +13,8 @@ enum {
     CHUNK = 16384, /* [bytes] of the page in one write */
     ORDERS = 2,    /* that a viewer is listened to in a tick */
     TURN = 4,      /* messages that a viewer of the page gets in a tick, beside answers */
-    GUESTS = 128   /* connections that are no viewers (yet); a further one takes the place of another */
+    GUESTS = 128,  /* connections that are no viewers (yet); a further one takes the place of another */
+    READERS = 64   /* of them, that are being sent a page or a file */
 };
 
 typedef struct viewer {
@@ -32,6 +33,8 @@ typedef struct viewer {
     struct {
         uint32_t id;
         int64_t deadline; /* [ns] 0: free */
+        ff_claim claim;
+        bool taken; /* by the loop */
     } pending[FF_LIVE_OUTBOX];
     char message[FF_LIVE_MESSAGE];
     size_t length;
@@ -41,6 +44,16 @@ typedef struct viewer {
 } viewer;
 
 typedef struct server server;
+
+/* A connection that is no viewer. */
+typedef struct guest {
+    struct lws *wsi;      /* NULL: a free place */
+    uint64_t born;        /* the pass in which it came, or in which its last request was answered */
+    uint64_t order;       /* who came first */
+    uint64_t ticks;       /* since which it has asked for nothing */
+    bool spoke;           /* something of it has come */
+    const viewer *reader; /* it is being sent something; NULL: nothing */
+} guest;
 
 /* What the page and Foxglove do each in their own way. */
 typedef struct face {
@@ -73,7 +86,8 @@ struct server {
     int passes;                 /* in this tick */
     viewer *who[FF_LIVE_VIEWERS];
     struct lws *socket[FF_LIVE_VIEWERS];
-    struct lws *guest[GUESTS];
+    guest guest[GUESTS];
+    uint64_t rounds, guests; /* passes, and connections that came, so far */
     uint32_t numbers, turn;
     int next;              /* of who[]: the first that has its turn in the next tick */
     char *status;          /* of this tick, once somebody needed it */
@@ -88,6 +102,8 @@ bool ff_server_header(struct lws *wsi, enum lws_token_indexes token, char *text,
 bool ff_server_host(const server *s, struct lws *wsi, char *host, int size); /* called by a name of its own */
 unsigned char *ff_server_room(server *s, size_t size);                       /* NULL: no memory */
 int ff_server_refuse(struct lws *wsi, unsigned code);                        /* an answer without a page */
+bool ff_server_reads(server *s, struct lws *wsi, const viewer *v); /* it is sent something; false: full */
+void ff_server_read(server *s, const struct lws *wsi);             /* it has all of it */
 void ff_server_drop(struct lws *wsi);                                        /* one who does not read */
 /* Page.c's. */
 bool ff_server_find_policy(server *s); /* false: the embedded page is damaged */

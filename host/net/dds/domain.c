@@ -30,7 +30,9 @@ dds_qos_t *ff_domain_quality(ff_link_quality kind, int depth) {
     return q;
 }
 
-/* On loopback no multicast: who looks for us there asks each participant. What the environment says of
+/* On loopback no multicast: who looks for us there asks each participant. What a reader has not confirmed yet
+ * is bounded by a topic's depth alone: Cyclone's own bound begins at 30 kB and shrinks while something is sent
+ * again, and as we never wait, what is beyond it would not be sent at all. What the environment says of
  * Cyclone (CYCLONEDDS_URI: DDS Security, interfaces, buffers) comes after ours and wins. */
 static dds_entity_t open_domain(unsigned domain, const char *address) {
     const char *more = getenv("CYCLONEDDS_URI");
@@ -41,8 +43,8 @@ static dds_entity_t open_domain(unsigned domain, const char *address) {
         "<Domain><General><Interfaces><NetworkInterface address=\"%s\"/></Interfaces>%s</General>"
         "<Discovery><ParticipantIndex>auto</ParticipantIndex><MaxAutoParticipantIndex>32</"
         "MaxAutoParticipantIndex>%s"
-        "</Discovery><Internal><Watermarks><WhcHigh>64 "
-        "MB</WhcHigh></Watermarks></Internal><Tracing><Verbosity>none</Verbosity></Tracing></Domain>%s%s",
+        "</Discovery><Internal><Watermarks><WhcHigh>64 MB</WhcHigh><WhcHighInit>64 MB</WhcHighInit>"
+        "<WhcAdaptive>false</WhcAdaptive></Watermarks></Internal><Tracing><Verbosity>none</Verbosity></Tracing></Domain>%s%s",
         address, loopback ? "<AllowMulticast>false</AllowMulticast>" : "",
         loopback ? "<Peers><Peer address=\"127.0.0.1\"/></Peers>" : "", more && *more ? "," : "",
         more ? more : "");

@@ -338,6 +338,12 @@ double ff_arm_along(const ff_arm_model *model, const ff_pose *T_wt);
 /* Columns A1..A6, then A7 or the rail; rows angular velocity of the tool [rad/s], then velocity of the tool's
  * origin [m/s], both in world coordinates. The last column is zero with six axes and no rail. */
 void ff_arm_jacobian(const ff_arm_model *model, const ff_arm_joints *joints, double jacobian[6][7]);
+/* The tool's motion while the first six axes turn at these rates [rad/s], and back: angular velocity in the
+ * tool's axes, velocity of its origin in the world's, as ff_setpoint has them. A seventh axis or rail stands.
+ * FF_ERR_SINGULAR: *rates is untouched. */
+ff_twist ff_arm_twist(const ff_arm_model *model, const ff_arm_joints *joints, const double rates[6]);
+ff_status ff_arm_rates(const ff_arm_model *model, const ff_arm_joints *joints, const ff_twist *twist,
+                       double rates[6]);
 
 ff_arm_margin ff_arm_singularity(const ff_arm_model *model, const ff_arm_joints *joints);
 

@@ -122,6 +122,8 @@ void ff_output_reset(ff_output_state *state, ff_pose pose);
 /* A telegram has come. accepted: the robot has taken the answer to the one before; stood: its controller has
  * held it since, or no answer was sent. Call once per telegram, before ff_output_step. */
 void ff_output_confirm(ff_output_state *state, bool accepted, bool stood);
+/* It stands at `pose`, and nothing that was sent can move it any more; the targets stay. */
+void ff_output_stand(ff_output_state *state, ff_pose pose);
 /* The robot shall be there, with that twist (w body, v lab), at `time` [s]. FF_OK, or FF_INFO_HELD: not
  * finite, and taken as no target. */
 ff_status ff_output_target(ff_output_state *state, const ff_setpoint *target, double time);
@@ -174,6 +176,8 @@ typedef struct ff_axes_out {
 
 void ff_axes_reset(ff_axes_state *state, const ff_arm_joints *at);
 void ff_axes_confirm(ff_axes_state *state, bool accepted, bool stood);
+/* They stand there, as ff_output_stand. */
+void ff_axes_stand(ff_axes_state *state, const ff_arm_joints *at);
 /* The joints as they are, once everything rests: a brake is over. */
 void ff_axes_hold(ff_axes_state *state);
 /* Joints of the pose T_wt, dt [s] after those given; FF_AXES_FOLLOW only if every axis is inside its range

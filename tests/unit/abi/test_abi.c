@@ -96,8 +96,14 @@ static void test_states(void **state) {
     assert_int_equal(ffh_restore(b, kept, size, &error), FFH_OK);
     while (ffh_cycle(a) & ffh_cycle(b))
         ;
+    assert_int_equal(ffh_failure(a, &error), FFH_OK);
+    assert_int_equal(ffh_restore(a, kept, size, &error), FFH_OK); /* from its last cycle, too */
+    while (ffh_cycle(a))
+        ;
     ffh_end(a, &error);
     ffh_end(b, &error);
+    assert_int_equal(ffh_failure(a, &error), FFH_ARGUMENT);
+    assert_int_equal(ffh_restore(a, kept, size, &error), FFH_ARGUMENT);
     assert_same(a, b);
     ffh_sim *c = open_brief(&(ffh_options){.method = "direct"});
     ffh_begin(c, &error);

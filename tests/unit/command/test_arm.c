@@ -306,6 +306,39 @@ static void test_rail_is_given_or_follows_the_wrist(void **state) {
     assert_near(info.excess, 0.25, 1e-15);
 }
 
+/* The tool moves as the difference of two poses on the axes' line says, in its own axes and the world's; and
+ * back. */
+static void test_rates_and_twist_are_each_others_inverse(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 5);
+    for (int i = 0; i < 200; i++) {
+        const ff_arm_model model = make_mounted(i % 2 ? FF_ARM_KR120 : FF_ARM_UR10E, &rng, FF_ARM_RAIL_NONE);
+        const ff_arm_joints j = random_joints(&model, &rng);
+        const double h = 1e-4;
+        double rates[6], back[6] = {0};
+        ff_arm_joints plus = j, minus = j;
+        for (int a = 0; a < 6; a++) {
+            rates[a] = ff_rng_range(&rng, -1.0, 1.0);
+            plus.a[a] += h * rates[a];
+            minus.a[a] -= h * rates[a];
+        }
+        const ff_twist twist = ff_arm_twist(&model, &j, rates);
+        const ff_pose T = ff_arm_forward(&model, &j), a = ff_arm_forward(&model, &plus),
+                      b = ff_arm_forward(&model, &minus);
+        const ff_vec3 w = ff_vec3_scale(0.5 / h, ff_quat_log(ff_quat_mul(a.q, ff_quat_conj(b.q))));
+        /* central differences: the third derivative of a chain of six is below (sum of rates)^3 times its
+         * 5 m */
+        assert_vec3_near(twist.w, ff_quat_unrotate(T.q, w), 1e-5);
+        assert_vec3_near(twist.v, ff_vec3_scale(0.5 / h, ff_vec3_sub(a.p, b.p)), 1e-5);
+        if (ff_arm_singularity(&model, &j).smallest < 0.05)
+            continue;
+        assert_int_equal(ff_arm_rates(&model, &j, &twist, back), FF_OK);
+        for (int axis = 0; axis < 6; axis++)
+            assert_near(back[axis], rates[axis], 1e-11);
+    }
+}
+
 static void test_jacobian_is_the_derivative_and_has_the_known_determinant(void **state) {
     (void)state;
     ff_rng rng;
@@ -503,6 +536,7 @@ int main(void) {
         cmocka_unit_test(test_inverse_takes_the_nearest_branch_inside_the_ranges),
         cmocka_unit_test(test_unreachable_poses_say_why),
         cmocka_unit_test(test_rail_is_given_or_follows_the_wrist),
+        cmocka_unit_test(test_rates_and_twist_are_each_others_inverse),
         cmocka_unit_test(test_jacobian_is_the_derivative_and_has_the_known_determinant),
         cmocka_unit_test(test_singular_poses_give_finite_and_exact_answers),
         cmocka_unit_test(test_wrist_on_axis_one_keeps_its_turn),

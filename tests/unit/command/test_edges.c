@@ -438,6 +438,11 @@ static void test_axes_follow_and_lost_answers(void **state) {
     ff_axes_confirm(&s, true, false);
     assert_memory_equal(&s.at, &joints, sizeof joints);
     assert_true(fabs(s.rate.a[1]) > 0.0);
+    ff_axes_state back = s; /* or where it stood before */
+    ff_axes_stand(&back, &at);
+    assert_memory_equal(&back.at, &at, sizeof at);
+    assert_memory_equal(&back.sent, &at, sizeof at);
+    assert_true(back.rate.a[1] == 0.0 && !back.pending);
     /* too fast for an axis: said which, and not made */
     pose.p.x += 0.1;
     ff_axes_step(&arm, T, &s, &pose, &joints, &out);

@@ -82,6 +82,37 @@ static stop brake_from(const ff_output_config *c, ff_vec3 v, ff_vec3 a) {
 /* From any velocity, below and above its limit, and any acceleration along it: the stop is the closed form,
  * keeps every limit, is no faster than the start makes inevitable, and reverses only if its start brakes
  * harder than the jerk can take back in time. From oblique accelerations the limits hold, too. */
+/* At its velocity limit a stop begins on all axes at once only where the acceleration opposes the velocity, to
+ * 0.99 of it; else the acceleration is taken back before, whatever its size: by the closed form of each. */
+static void test_released_or_at_once(void **state) {
+    (void)state;
+    static const double cosine[] = {-1.0, -0.995, -0.985, -0.9, -0.6, -0.2, 0.0, 0.5};
+    ff_output_config c;
+    ff_output_default(&c);
+    c.velocity = 0.2;
+    c.jerk = 30.0;
+    const double share = 1.0 / sqrt(1.0 + 2.0 * 0.02 * 0.02), T = c.cycle;
+    const ff_limiter_limits one = {FF_INF, c.stop_acceleration * share, c.jerk * share};
+    for (size_t n = 0; n < sizeof cosine / sizeof *cosine; n++)
+        for (double a = 0.25; a < 3.0; a *= 2.0) {
+            const double t = a / c.jerk, sine = sqrt(1.0 - cosine[n] * cosine[n]);
+            const ff_vec3 v = ff_vec3_make(c.velocity, 0, 0), a0 = ff_vec3_make(a * cosine[n], a * sine, 0),
+                          left = ff_vec3_axpy(0.5 * t, a0, v);
+            const ff_vec3 path = ff_output_stop_path(&c, ff_vec3_axpy(-0.5 * T, a0, v), a0);
+            if (cosine[n] == -1.0 && a <= one.acceleration) {
+                assert_near(path.x, ff_limiter_stop_path(&one, c.velocity, -a), 1e-12);
+                assert_true(path.x < 0.97 * (t * (c.velocity - a * t / 3.0) +
+                                             ff_limiter_stop_path(&one, left.x, 0.0)));
+            }
+            if (cosine[n] < -0.986)
+                continue;
+            const double size = ff_vec3_norm(left), line = ff_limiter_stop_path(&one, size, 0.0);
+            const ff_vec3 taken_back = ff_vec3_scale(t, ff_vec3_axpy(t / 3.0, a0, v));
+            /* what is left is straight but for the least part of an axis, 0.02 */
+            assert_vec3_near(path, ff_vec3_axpy(line / size, left, taken_back), 1e-2 * ff_vec3_norm(path));
+        }
+}
+
 static void test_stop_from_any_start(void **state) {
     (void)state;
     ff_rng rng;
@@ -731,6 +762,7 @@ static void test_a_target_that_is_late_is_met_from_rest(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_stop_lasts_no_longer_than_along_a_line),
+        cmocka_unit_test(test_released_or_at_once),
         cmocka_unit_test(test_the_path_of_a_stop),
         cmocka_unit_test(test_a_jump_is_followed_straight),
         cmocka_unit_test(test_a_steady_target_is_reached),

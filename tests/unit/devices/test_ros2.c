@@ -22,6 +22,7 @@ typedef struct words { /* of one message */
     const char *frame;
     const char *names[9]; /* NULL: the end */
     double q[9];
+    int rates; /* velocities in it: as many, each 100 times its place; the rest of the message follows */
 } words;
 
 static words healthy(int n) {
@@ -75,7 +76,9 @@ static size_t message(const words *w, uint8_t *out) {
     at = put(bytes, at, count, 4);
     for (size_t i = 0; i < count; i++)
         at = put_real(bytes, at, w->q[i]);
-    at = put(bytes, at, 0, 4);
+    at = put(bytes, at, (uint64_t)w->rates, 4);
+    for (int i = 0; i < w->rates; i++)
+        at = put_real(bytes, at, i == 2 ? FF_NAN : 100.0 * i); /* the gripper has none */
     at = put(bytes, at, 0, 4);
     memcpy(out, &head, sizeof head);
     memcpy(out + sizeof head, bytes, at);
@@ -257,6 +260,57 @@ static void test_strayed(void **unused) {
     free(robot);
 }
 
+/* Velocities where they are asked for: mapped as the positions are; without them it is not that driver. The
+ * virtual driver is sent its velocities behind its positions, a real one never. */
+static void test_velocities(void **unused) {
+    (void)unused;
+    ff_device_settings with = settings;
+    ff_device_sample s;
+    with.reported = true;
+    words w = healthy(0);
+    refused(&w, &with, FF_ERR_DEVICE, "has no velocities");
+    w.rates = 6; /* of seven joints */
+    refused(&w, &with, FF_ERR_DEVICE, "allowed: `velocities: differences`");
+    for (int virtual = 0; virtual < 2; virtual ++) {
+        with.facility = virtual;
+        void *robot = opened(&with);
+        w = healthy(10);
+        w.frame = virtual ? FF_ROS2_VIRTUAL : "";
+        assert_int_equal(sample(robot, &w, &s), FF_ERR_FORMAT);
+        w.rates = 7;
+        assert_int_equal(sample(robot, &w, &s), FF_OK);
+        assert_true(s.robot.rated);
+        for (int a = 0; a < 6; a++)
+            assert_true(s.robot.rates[a] == 100.0 * (a < 4 ? 6 - a : 5 - a));
+        ff_robot_order order = {.moves = true, .rates = {1, 2, 3, 4, 5, 6}};
+        memcpy(order.joints.a, home, sizeof home);
+        assert_int_equal(ff_device_ros2.answer(robot, 0.0, &order, out, sizeof out, &used), FF_OK);
+        double q[6], rates[6];
+        bool rated;
+        char label[FF_ROS2_LABEL];
+        memset(in, 0, sizeof(ff_link_head));
+        memcpy(in + sizeof(ff_link_head), out, used);
+        assert_int_equal(ff_ros2_command_decode(in, sizeof(ff_link_head) + used, q, rates, &rated, label),
+                         FF_OK);
+        assert_memory_equal(q, home, sizeof q);
+        assert_true(rated == (virtual == 1) && rates[5] == (virtual ? 6.0 : 0.0));
+        w = healthy(11);
+        w.frame = virtual ? FF_ROS2_VIRTUAL : "";
+        w.rates = 7;
+        assert_int_equal(sample(robot, &w, &s), FF_OK);
+        order.rates[3] = FF_NAN;
+        assert_int_equal(ff_device_ros2.answer(robot, 0.0, &order, out, sizeof out, &used),
+                         FF_ERR_NOT_FINITE);
+        free(robot);
+    }
+    w = healthy(1); /* not asked for: passed over, whatever they are */
+    w.rates = 3;
+    void *robot = met();
+    assert_int_equal(sample(robot, &w, &s), FF_OK);
+    assert_false(s.robot.rated);
+    free(robot);
+}
+
 static void test_wrench(void **unused) {
     (void)unused;
     const ff_device *d = &ff_device_ros2_wrench;
@@ -293,6 +347,7 @@ static void test_wrench(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_refusals), cmocka_unit_test(test_run),
-                                       cmocka_unit_test(test_strayed), cmocka_unit_test(test_wrench)};
+                                       cmocka_unit_test(test_strayed), cmocka_unit_test(test_velocities),
+                                       cmocka_unit_test(test_wrench)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

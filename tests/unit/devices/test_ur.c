@@ -118,52 +118,155 @@ static void test_meets_and_holds(void **unused) {
     free(c.state);
 }
 
+/* The program at the other end: its orders come to it `depth` cycles later. */
+typedef struct far {
+    ff_ur_program program;
+    ff_ur_registers way[64], at; /* by order; in its registers */
+    double hold[6];              /* what it executes */
+    int came;                    /* orders that have come to it */
+} far;
+
+/* One step of the program with the orders up to this one; what it says is in the next telegram. */
+static bool executes(cell *c, far *f, int up_to) {
+    for (; f->came < up_to; f->came++)
+        f->at = f->way[(f->came + 1) % 64];
+    const bool fits = ff_ur_program_step(&f->program, &f->at);
+    if (fits)
+        memcpy(f->hold, f->at.q, sizeof f->hold);
+    c->report.integer[0] = f->program.taken;
+    c->report.integer[2] = f->program.stood;
+    return fits;
+}
+
+/* A telegram and its answer: joint 1 goes on by 1 from where the device says that the robot is, from rest
+ * by 0.5. */
+static void goes_on(cell *c, far *f, double *at, bool *moves) {
+    assert_int_equal(telegram(c, 0.002), FF_OK);
+    ff_robot_order order = {.moves = true};
+    if (c->sample.robot.back) {
+        ff_robot_order is = {0};
+        ff_device_rtde.sent(c->state, &is);
+        *at = is.joints.a[0];
+        *moves = false;
+    }
+    *at += *moves ? 1.0 : 0.5;
+    *moves = true;
+    order.joints.a[0] = *at;
+    assert_int_equal(answer(c, &order), FF_OK);
+    f->way[(int)c->registers.count % 64] = c->registers;
+}
+
+/* Whatever happens to orders on their way, from none to three cycles long: each step that is executed was
+ * made for the one before it, a step after one without an order begins at rest. */
+static void test_executes_a_chain(void **unused) {
+    (void)unused;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 0);
+    for (int n = 0; n < 200; n++) {
+        cell c;
+        far f = {.program = ff_ur_program_begin()};
+        meet(&c);
+        int depth = (int)(4.0 * ff_rng_uniform(&rng)), stall = 0, steps = 0, late = 0;
+        double at = 0.0, last = 0.0;
+        bool moves = false, stood = true;
+        for (int k = 0; k < 400; k++) {
+            goes_on(&c, &f, &at, &moves);
+            late += c.sample.robot.late > 0;
+            assert_false(c.sample.robot.restarted);
+            if (k > 20 && k < 300 && !stall && ff_rng_uniform(&rng) < 0.05)
+                stall =
+                    1 + (int)(10.0 * ff_rng_uniform(&rng)); /* nothing comes for so long, then all at once */
+            if (k == 300)
+                stall = 0;
+            if (k > 20 && k < 300 && ff_rng_uniform(&rng) < 0.02)
+                depth = (int)(4.0 * ff_rng_uniform(&rng));
+            stall -= stall > 0;
+            const bool took = executes(&c, &f, stall ? f.came : (int)c.registers.count - depth);
+            const double step = f.hold[0] - last;
+            last = f.hold[0];
+            if (!took)
+                assert_near(step, 0.0, 0.0);
+            else
+                assert_near(step, stood ? 0.5 : 1.0, 0.0);
+            steps += took;
+            stood = !took;
+        }
+        assert_true(!stood && steps > 100); /* and it goes on */
+        assert_true(late < 400 - 100);
+        free(c.state);
+    }
+}
+
+/* Orders that never come to the program are late in every cycle, once they are overdue. */
+static void test_overdue(void **unused) {
+    (void)unused;
+    cell c;
+    far f = {.program = ff_ur_program_begin()};
+    double at = 0.0;
+    bool moves = false;
+    meet(&c);
+    for (int k = 0; k < 20; k++) {
+        goes_on(&c, &f, &at, &moves);
+        assert_int_equal(c.sample.robot.taken, k > 0);
+        assert_int_equal(c.sample.robot.late, 0);
+        executes(&c, &f, (int)c.registers.count);
+    }
+    for (int k = 0; k < 12; k++) { /* seen at once; three cycles for the first order of a new chain */
+        executes(&c, &f, f.came);
+        goes_on(&c, &f, &at, &moves);
+        assert_int_equal(c.sample.robot.late, k == 0 || k > 3);
+        assert_int_equal(c.sample.robot.back, k == 0 || k > 3);
+        assert_int_equal(c.sample.robot.stood, !c.sample.robot.taken);
+    }
+    executes(&c, &f, (int)c.registers.count); /* the newest of them is taken */
+    goes_on(&c, &f, &at, &moves);
+    assert_true(c.sample.robot.taken);
+    assert_near(f.hold[0], 20.0, 0.0);
+    free(c.state);
+}
+
 static void test_what_became_of_the_answer(void **unused) {
     (void)unused;
     cell c;
+    far f = {.program = ff_ur_program_begin()};
+    double at = 0.0;
+    bool moves = false;
     meet(&c);
-    ff_robot_order order = {.moves = true};
-    for (int n = 0; n < 10; n++) { /* the echo is two steps behind: on its way */
-        assert_int_equal(telegram(&c, 0.002), FF_OK);
-        assert_int_equal(c.sample.robot.taken, n > 0);
-        assert_false(c.sample.robot.stood);
-        assert_int_equal(c.sample.robot.late, 0);
-        assert_int_equal(answer(&c, &order), FF_OK);
-        c.report.integer[0] = n > 1 ? n - 1 : 0;
+    for (int k = 0; k < 5; k++) {
+        goes_on(&c, &f, &at, &moves);
+        executes(&c, &f, (int)c.registers.count);
     }
-    /* the program stands still: from the fourth on it does not take them */
-    int late = 0;
-    for (int n = 0; n < 6; n++) {
-        assert_int_equal(telegram(&c, 0.002), FF_OK);
-        assert_int_equal(c.sample.robot.stood, !c.sample.robot.taken);
-        late += (int)c.sample.robot.late;
-        assert_int_equal(answer(&c, &order), FF_OK);
-    }
-    assert_true(late >= 4 && late <= 6);
-    /* it goes on */
-    c.report.integer[0] = 15;
-    assert_int_equal(telegram(&c, 0.002), FF_OK);
-    assert_true(c.sample.robot.taken);
-    answer(&c, &order);
     /* two telegrams are missing: their answers, too */
+    executes(&c, &f, f.came);
+    executes(&c, &f, f.came);
     assert_int_equal(telegram(&c, 0.006), FF_INFO_GAP);
     assert_int_equal(c.sample.robot.lost, 2);
-    assert_true(c.sample.robot.late >= 2);
+    assert_int_equal(c.sample.robot.late, 3);
+    assert_true(c.sample.robot.back);
+    /* one that was not answered: what is sent next begins at rest */
+    assert_int_equal(telegram(&c, 0.002), FF_OK);
+    assert_true(c.sample.robot.back && !c.sample.robot.taken);
+    ff_robot_order order = {.moves = true, .joints.a = {at}};
     answer(&c, &order);
-    /* the program began again, or another one did: nothing is trusted any more */
-    c.report.integer[0] = 0;
-    telegram(&c, 0.002);
-    assert_true(c.sample.robot.restarted);
-    free(c.state);
-    meet(&c);
-    telegram(&c, 0.002);
-    answer(&c, &order);
-    c.report.integer[1] = RUN + 1;
-    telegram(&c, 0.002);
-    assert_true(c.sample.robot.restarted);
-    free(c.state);
-    meet(&c);
-    telegram(&c, 0.002);
+    assert_near(c.registers.base, 5.0, 0.0);
+    assert_near(c.registers.rest, 1.0, 0.0);
+    /* the program began again, or another one did, or it took what was never sent: nothing is trusted */
+    static const double said[][2] = {{0, RUN}, {5, RUN + 1}, {7, RUN}};
+    for (int n = 0; n < 3; n++) {
+        c.report.integer[0] = said[n][0];
+        c.report.integer[1] = said[n][1];
+        telegram(&c, 0.002);
+        assert_true(c.sample.robot.restarted && !c.sample.robot.taken && !c.sample.robot.back);
+        free(c.state);
+        f = (far){.program = ff_ur_program_begin()};
+        at = 0.0;
+        moves = false;
+        meet(&c);
+        for (int k = 0; k < 6; k++) {
+            goes_on(&c, &f, &at, &moves);
+            executes(&c, &f, (int)c.registers.count);
+        }
+    }
     assert_int_equal(telegram(&c, -9.0), FF_ERR_DEVICE); /* the controller was started again */
     free(c.state);
 }
@@ -225,8 +328,9 @@ static void test_refused_before_anything_moves(void **unused) {
     say(&c, true);
     memcpy(c.in, (uint8_t[]){0, 4, 'V', 1}, c.size = 4);
     say(&c, false);
-    const char other[] = "\0\0O\1DOUBLE,VECTOR6INT32,VECTOR6D,UINT32,UINT32,UINT32,DOUBLE,INT32,INT32,DOUBLE,"
-                         "DOUBLE,DOUBLE,DOUBLE,DOUBLE";
+    const char other[] =
+        "\0\0O\1DOUBLE,VECTOR6INT32,VECTOR6D,UINT32,UINT32,UINT32,DOUBLE,INT32,INT32,INT32,DOUBLE,"
+        "DOUBLE,DOUBLE,DOUBLE,DOUBLE";
     memcpy(c.in, other, c.size = sizeof other - 1);
     c.in[1] = (uint8_t)c.size;
     expect(&c, say(&c, false), "RTDE field actual_q");
@@ -277,6 +381,7 @@ static void test_program(void **unused) {
     assert_non_null(strstr(c.program, "rtde_set_watchdog(\"input_int_register_24\", 10, \"stop\")"));
     assert_non_null(strstr(c.program, "servoj(hold, t=0.002000, lookahead_time=0.030000, gain=2000)"));
     assert_non_null(strstr(c.program, "if read_input_integer_register(26) != 4711:"));
+    assert_non_null(strstr(c.program, "fits = count > taken and read_input_integer_register(29) == taken\n"));
     assert_null(strstr(c.program, "nan"));
     int open = 0; /* every block ends */
     for (char *line = strtok(c.program, "\n"); line; line = strtok(NULL, "\n")) {
@@ -320,6 +425,8 @@ int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_meets_and_holds),
         cmocka_unit_test(test_what_became_of_the_answer),
+        cmocka_unit_test(test_executes_a_chain),
+        cmocka_unit_test(test_overdue),
         cmocka_unit_test(test_status_bits),
         cmocka_unit_test(test_refused_before_anything_moves),
         cmocka_unit_test(test_names_what_keeps_the_program),

@@ -6,6 +6,8 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -431,6 +433,7 @@ static void test_a_slow_viewer_gets_the_newest(void **state) {
 }
 
 static int patient; /* a viewer whose commands nobody answers */
+static ff_claim asked[8];
 
 static void test_commands_that_wait_are_bounded(void **state) {
     (void)state;
@@ -447,6 +450,9 @@ static void test_commands_that_wait_are_bounded(void **state) {
         while (!ff_live_next_command(live, &command))
             usleep(2000);
         assert_int_equal(command.id, 20 + i);
+        asked[i] = command.claim;
+        if (i == 5) /* it is done, and its answer never comes */
+            assert_true(ff_claim_take(command.claim));
         if (i == 1) /* to one that does not exist, and to a command that it never gave */
             assert_true(ff_live_answer(live, &(ff_live_command){.viewer = 999, .id = 21}, true, "nobody"));
         if (i == 2)
@@ -461,8 +467,19 @@ static void test_commands_that_wait_are_bounded(void **state) {
 
 static void test_a_loop_that_does_not_answer_is_reported(void **state) {
     (void)state;
-    for (int i = 0; i < 7; i++) /* after three seconds, each of the others */
-        assert_non_null(strstr(hear_words(patient, "the loop did not answer"), "\"done\":false"));
+    ff_live_command command;
+    order(patient, "29 hold"); /* which waits in the queue */
+    for (int i = 0, lost = 0; i < 8; i++) { /* after three seconds, each of the others; the taken one after six */
+        const char *text = hear_words(patient, "the loop ");
+        assert_non_null(strstr(text, "\"done\":false"));
+        if (strstr(text, "\"id\":25,"))
+            assert_true(lost++ == 0 && strstr(text, "the loop took it, but its answer was lost"));
+        else
+            assert_non_null(strstr(text, "the loop did not answer: the order is void"));
+    }
+    for (int i = 0; i < 8; i++) /* and none of them is done later, wherever it was then; the third was answered */
+        assert_int_equal(ff_claim_take(asked[i]), i == 3);
+    assert_false(ff_live_next_command(live, &command));
     close(patient);
 }
 
@@ -493,6 +510,25 @@ static void test_who_misbehaves_is_closed(void **state) {
     memset(text, 'x', sizeof text);
     say(fd, 1, text, sizeof text); /* longer than any command */
     expect_closed(fd);
+}
+
+/* Who says something that is answered by nothing, in whatever words, has three seconds. */
+static void test_who_asks_for_nothing_is_closed(void **state) {
+    (void)state;
+    static const char *const words[] = {"", "G", "CONNECT 127.0.0.1:1 HTTP/1.1\r\nHost: 127.0.0.1:1\r\n\r\n",
+                                        "CONNECT / HTTP/1.1\r\n", "POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\n",
+                                        "\x16\x03\x01\x02"};
+    int fd[sizeof words / sizeof *words];
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        fd[i] = dial();
+        send(fd[i], words[i], strlen(words[i]), MSG_NOSIGNAL);
+    }
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        char c;
+        while (take(fd[i], &c, 1)) /* whatever is answered; then it ends */
+            ;
+        close(fd[i]);
+    }
 }
 
 static int enter_as_operator(void) {
@@ -607,6 +643,89 @@ static void test_idle_connections_keep_nobody_out(void **state) {
     obeyed(operates);
     for (int i = 0; i < IDLE; i++) /* each is closed, by the next one or after a time */
         expect_closed(fd[i]);
+    close(operates);
+}
+
+/* A flood: many silent connections, and others that come as fast as the system gives them, some silent, some
+ * with half a request, some that ask for the page and do not read it. */
+static atomic_bool flooding;
+static atomic_int floods;
+
+static void *flood(void *unused) {
+    enum { OPEN = 300 };
+    int fd[OPEN];
+    char page[128];
+    (void)unused;
+    snprintf(page, sizeof page, "GET / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n", port);
+    const char *const words[] = {"", "GET / HT", page};
+    const struct sockaddr_in at = {
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
+    for (int i = 0; i < OPEN; i++)
+        fd[i] = -1;
+    for (int n = 0; atomic_load(&flooding); n++) {
+        int *f = &fd[n % OPEN];
+        if (*f >= 0) {
+            const struct linger at_once = {.l_onoff = 1}; /* else the system's ports run out */
+            setsockopt(*f, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+            close(*f);
+        }
+        *f = socket(AF_INET, SOCK_STREAM, 0);
+        if (*f >= 0 && connect(*f, (const struct sockaddr *)&at, sizeof at) == 0) {
+            send(*f, words[n % 3], strlen(words[n % 3]), MSG_NOSIGNAL);
+            atomic_fetch_add(&floods, 1);
+        }
+    }
+    for (int i = 0; i < OPEN; i++)
+        if (fd[i] >= 0)
+            close(fd[i]);
+    return NULL;
+}
+
+/* False: the connection was closed before all of it had come. */
+static bool load_page(void) {
+    char text[128], head[4096];
+    snprintf(text, sizeof text, "GET / HTTP/1.1\r\nHost: 127.0.0.1:%d\r\n\r\n", port);
+    const int fd = dial();
+    bool whole = send(fd, text, strlen(text), MSG_NOSIGNAL) == (ssize_t)strlen(text);
+    if (whole)
+        take_head(fd, head, sizeof head);
+    const char *length = whole ? strcasestr(head, "content-length: ") : NULL;
+    const size_t size = length ? (size_t)atol(length + 16) : 0;
+    char *page = malloc(size + 1);
+    whole = size > 100 && take(fd, page, size);
+    free(page);
+    close(fd);
+    return whole;
+}
+
+static void test_a_flood_keeps_no_operator_out(void **state) {
+    (void)state;
+    enum { LOADS = 5, IDLE = 400 };
+    pthread_t thread[2];
+    int fd[IDLE], tries = 0;
+    for (int i = 0; i < IDLE; i++)
+        fd[i] = dial();
+    atomic_store(&flooding, true);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, flood, NULL), 0);
+    for (int loaded = 0; loaded < LOADS; tries++)
+        loaded += load_page();
+    char origin[64], path[64];
+    snprintf(origin, sizeof origin, "http://127.0.0.1:%d", port);
+    snprintf(path, sizeof path, "/?token=%s", ff_live_token(live));
+    int operates = -1, knocks = 0;
+    for (int status; operates < 0; knocks++)
+        operates = upgrade_at(path, origin, &status);
+    hear_words(operates, "\"hello\"");
+    obeyed(operates);
+    atomic_store(&flooding, false);
+    for (int i = 0; i < 2; i++)
+        pthread_join(thread[i], NULL);
+    print_message("beside %d connections: %d pages in %d tries, in as operator at the %d. knock\n",
+                  atomic_load(&floods), LOADS, tries, knocks);
+    assert_true(tries <= 2 * LOADS && knocks <= 3); /* one whose sender is held up between connecting and asking is silent */
+    for (int i = 0; i < IDLE; i++)
+        close(fd[i]);
     close(operates);
 }
 
@@ -807,10 +926,12 @@ int main(void) {
         cmocka_unit_test(test_a_message_may_come_in_pieces),
         cmocka_unit_test(test_a_slow_viewer_gets_the_newest),
         cmocka_unit_test(test_who_misbehaves_is_closed),
+        cmocka_unit_test(test_who_asks_for_nothing_is_closed),
         cmocka_unit_test(test_a_loop_that_does_not_answer_is_reported),
         cmocka_unit_test(test_who_does_not_read_is_closed),
         cmocka_unit_test(test_silent_viewers_keep_nobody_out),
         cmocka_unit_test(test_idle_connections_keep_nobody_out),
+        cmocka_unit_test(test_a_flood_keeps_no_operator_out),
         cmocka_unit_test(test_a_hostile_crowd_does_not_delay_orders),
         cmocka_unit_test(test_many_viewers_share_the_turns),
         cmocka_unit_test(test_a_rush_of_orders_is_answered),

@@ -62,6 +62,7 @@ static void set_up(rig *r, uint64_t seed, bool axes) {
     assert_int_equal(ff_arm_create(&arm, &r->arm), FF_OK);
     r->c = (ff_monitor_config){.cycle = 0.004,
                                .axes = axes,
+                               .relative = seed / 2 % 2,
                                .d1 = arm.d1,
                                .a1 = arm.a1,
                                .a2 = arm.a2,
@@ -119,7 +120,27 @@ static size_t telegram(rig *r, char *text) {
         axis[4], axis[5], r->set ? r->set : "", (unsigned long long)r->delay, (unsigned long long)r->ipoc);
 }
 
-static size_t answer_of(const rig *r, const double x[6], const char *more, char *text) {
+/* Relative corrections: what turns and moves the controller's total into x, and what it makes of an answer.
+ */
+static void wire_of(const rig *r, double x[6], int way) {
+    if (!r->c.relative)
+        return;
+    const ff_quat from = ff_quat_from_abc(DEG * r->total[3], DEG * r->total[4], DEG * r->total[5]),
+                  to = ff_quat_from_abc(DEG * x[3], DEG * x[4], DEG * x[5]),
+                  turn = ff_quat_mul(to, way < 0 ? ff_quat_conj(from) : from);
+    for (int i = 0; i < 6; i++)
+        x[i] += way * r->total[i];
+    if (r->c.axes)
+        return;
+    ff_quat_to_abc(turn, &x[3], &x[4], &x[5]);
+    for (int i = 3; i < 6; i++)
+        x[i] /= DEG;
+}
+
+static size_t answer_of(const rig *r, const double total[6], const char *more, char *text) {
+    double x[6];
+    memcpy(x, total, sizeof x);
+    wire_of(r, x, -1);
     const char *const *n = r->c.axes ? (const char *const[]){"AK", "A1", "A2", "A3", "A4", "A5", "A6"}
                                      : (const char *const[]){"RKorr", "X", "Y", "Z", "A", "B", "C"};
     return (size_t)snprintf(text, FF_MONITOR_SIZE,
@@ -138,6 +159,7 @@ static void read_answer(rig *r, const char *text, double x[6]) {
         x[i] = strtod(at, NULL);
         at = strchr(at, '"') + 1;
     }
+    wire_of(r, x, 1);
     char stamp[40];
     snprintf(stamp, sizeof stamp, "<IPOC>%llu</IPOC>", (unsigned long long)r->ipoc);
     assert_non_null(strstr(text, stamp));
@@ -199,8 +221,10 @@ static bool cycle(rig *r, const double *x) {
         ff_monitor_silence(&r->m);
     if (relayed) {
         memcpy(sent, x, sizeof sent);
+        wire_of(r, sent, -1);
         for (int i = 0; i < 6; i++)
             sent[i] = round(sent[i] * 1e9) / 1e9;
+        wire_of(r, sent, 1);
         close_cycle(r, sent);
         return true;
     }

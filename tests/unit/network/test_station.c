@@ -35,9 +35,10 @@ static struct {
 } peer;
 
 static bool wanted_heartbeat, wanted_cartesian;
-static uint64_t jump;  /* [cycles] of the controller's counter, and no time */
-static bool uncounted; /* telegrams without Delay */
-static bool anchored;  /* telegrams with RSol */
+static uint64_t jump;   /* [cycles] of the controller's counter, and no time */
+static bool uncounted;  /* telegrams without Delay */
+static bool anchored;   /* telegrams with RSol */
+static double limit[2]; /* [deg mm] of corrections, in its telegrams; 0: not there */
 
 static int begin(void **state) {
     (void)state;
@@ -96,7 +97,8 @@ static int end(void **state) {
 static void send_telegram(uint64_t lost, double x, double force) {
     ff_rsi_rob rob = {.fields = FF_RSI_RIST | FF_RSI_AIPOS | FF_RSI_EIPOS | FF_RSI_DELAY | FF_RSI_ARRIVAL};
     rob.fields &= uncounted ? ~(unsigned)FF_RSI_DELAY : ~0u;
-    rob.fields |= anchored ? FF_RSI_RSOL : 0;
+    rob.fields |= (anchored ? FF_RSI_RSOL : 0) | (limit[0] > 0.0 || limit[1] > 0.0 ? FF_RSI_LIM : 0);
+    memcpy(rob.limit, limit, sizeof limit);
     char bytes[FF_RSI_READ_MAX];
     size_t used;
     peer.cycle += 1 + lost;
@@ -542,6 +544,58 @@ static void test_the_controllers_signals(void **state) {
     }
 }
 
+/* A real robot, whose telegrams do not say where its corrections count from, does not move, unless the
+ * scenario has it that they never do. */
+static void test_where_corrections_count_from(void **state) {
+    (void)state;
+    for (int n = 0; n < 16; n++) {
+        ff_device_settings *named = &scenario.satellite[0].robot.device;
+        ff_rsi_sen sen;
+        if (n > 0) {
+            end(NULL);
+            begin(NULL);
+        }
+        anchored = n & 1;
+        address.body[0].virtual = !(n & 2);
+        named->no_rsol = n & 4;
+        named->no_aspos = n & 8;
+        meet();
+        stand(&sen);
+        assert_int_equal(sample.found.code, n == 2 || n == 6 || n == 10 ? FF_TRIP_ORIGIN : FF_TRIP_NONE);
+        anchored = named->no_rsol = named->no_aspos = false;
+    }
+}
+
+/* Limits of corrections that the controller has are the scenario's, to a thousandth; where that has none,
+ * they count. */
+static void test_the_controllers_limits(void **state) {
+    (void)state;
+    static const struct {
+        double told[2], named[2]; /* [deg mm] */
+        bool wrong;
+    } each[] = {{{5, 200}, {5, 200}, false},    {{5.004, 200}, {5, 200}, false},
+                {{5.006, 200}, {5, 200}, true}, {{5, 199.7}, {5, 200}, true},
+                {{4.994, 200}, {5, 200}, true}, {{5, 200}, {FF_INF, FF_INF}, false},
+                {{5, 200}, {0, 0}, false},      {{0, 0}, {5, 200}, false}};
+    for (size_t n = 0; n < sizeof each / sizeof *each; n++) {
+        ff_device_settings *named = &scenario.satellite[0].robot.device;
+        if (n > 0) {
+            end(NULL);
+            begin(NULL);
+        }
+        named->clip_deg = each[n].named[0];
+        named->clip_mm = each[n].named[1];
+        const double axis = network.body[0].axis, shift = network.body[0].shift;
+        memcpy(limit, each[n].told, sizeof limit);
+        meet();
+        assert_int_equal(sample.found.code, each[n].wrong ? FF_TRIP_CORRECTION : FF_TRIP_NONE);
+        assert_true(network.body[0].axis == (limit[0] > 0 ? fmin(axis, FF_PI / 180.0 * limit[0]) : axis));
+        assert_true(network.body[0].shift == (limit[1] > 0 ? fmin(shift, 1e-3 * limit[1]) : shift));
+        assert_true(network.body[0].turn <= network.body[0].axis);
+        memset(limit, 0, sizeof limit);
+    }
+}
+
 /* The heartbeat: a counter that grows with every answer, and the state that the run has reported; none unless
  * it is asked for. */
 static void test_heartbeat(void **state) {
@@ -829,6 +883,8 @@ int main(void) {
         cmocka_unit_test_setup_teardown(test_a_robot_that_stands_is_found, begin, end),
         cmocka_unit_test_setup_teardown(test_the_controllers_signals, begin, end),
         cmocka_unit_test_setup_teardown(test_heartbeat, begin, end),
+        cmocka_unit_test_setup_teardown(test_where_corrections_count_from, begin, end),
+        cmocka_unit_test_setup_teardown(test_the_controllers_limits, begin, end),
         cmocka_unit_test_setup_teardown(test_a_counter_ahead_of_the_time, begin, end),
         cmocka_unit_test_setup_teardown(test_strangers_and_garbage, begin, end),
         cmocka_unit_test_setup_teardown(test_command_brake_and_end, begin, end),

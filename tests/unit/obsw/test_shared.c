@@ -18,7 +18,7 @@ static void open_bad(ff_obsw_shared *s, const char *fault, const char *at, doubl
     const ff_obsw_setup setup = {FF_OBSW_VERSION, 7, 0.004};
     setenv("OBSW_FAULT", fault, 1);
     setenv("OBSW_AT", at, 1);
-    if (ff_obsw_shared_open(s, FF_BUILD_DIR "/tests/libobsw_bad.so", &setup, timeout, message,
+    if (ff_obsw_shared_open(s, NULL, FF_BUILD_DIR "/tests/libobsw_bad.so", &setup, timeout, message,
                             sizeof message) != FF_OK)
         fail_msg("%s", message);
 }

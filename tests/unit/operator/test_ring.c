@@ -67,10 +67,46 @@ static void test_two_threads_order_kept_drops_add_up(void **state) {
     ff_ring_free(&shared);
 }
 
+static ff_claims claims;
+static ff_claim open_claim[512];
+static bool given_up[512];
+
+static void *give_up(void *unused) {
+    (void)unused;
+    for (int i = 0; i < 512; i++)
+        given_up[i] = ff_claim_take(open_claim[i]);
+    return NULL;
+}
+
+/* Two threads want the same: one of them has it, never both and never neither. */
+static void test_a_claim_is_taken_once(void **state) {
+    (void)state;
+    int mine = 0;
+    for (int round = 0; round < 200; round++) {
+        pthread_t thread;
+        for (int i = 0; i < 512; i++)
+            open_claim[i] = ff_claim_open(&claims);
+        assert_int_equal(pthread_create(&thread, NULL, give_up, NULL), 0);
+        bool had[512];
+        for (int i = 511; i >= 0; i--)
+            mine += had[i] = ff_claim_take(open_claim[i]);
+        pthread_join(thread, NULL);
+        for (int i = 0; i < 512; i++)
+            assert_true(had[i] != given_up[i]);
+    }
+    print_message("%d of %d were this thread's\n", mine, 200 * 512);
+    const ff_claim old = ff_claim_open(&claims); /* too old: counts as given up */
+    for (int i = 0; i < FF_CLAIMS; i++)
+        ff_claim_open(&claims);
+    assert_false(ff_claim_waits(old) || ff_claim_take(old));
+    assert_true(ff_claim_waits((ff_claim){0}) && ff_claim_take((ff_claim){0}));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_push_full_refused_and_counted),
         cmocka_unit_test(test_two_threads_order_kept_drops_add_up),
+        cmocka_unit_test(test_a_claim_is_taken_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

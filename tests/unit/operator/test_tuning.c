@@ -74,7 +74,7 @@ static ff_order_answer ask(ff_order order, bool touching) {
 static void test_set_threshold_between_cycles(void **state) {
     (void)state;
     const int n = find("threshold");
-    const ff_order_answer a = ask((ff_order){FF_ORDER_SET, n, 2.5, 7, 3}, false);
+    const ff_order_answer a = ask((ff_order){FF_ORDER_SET, n, 2.5, 7, 3, {0}}, false);
     assert_true(a.done);
     assert_int_equal(a.order.id, 7);
     assert_int_equal(a.order.from, 3);
@@ -82,7 +82,7 @@ static void test_set_threshold_between_cycles(void **state) {
     assert_true(model->stage.detector.fixed); /* the measured noise does not move it again */
     const double torque = model->stage.detector.torque_on;
     assert_true(torque != 0.7);
-    assert_true(ask((ff_order){FF_ORDER_SET, find("torque_threshold"), 0.7, 0, 0}, false).done);
+    assert_true(ask((ff_order){FF_ORDER_SET, find("torque_threshold"), 0.7, 0, 0, {0}}, false).done);
     assert_near(model->stage.detector.torque_on, 0.7, 0.0);
     assert_near(model->stage.detector.force_on, 2.5, 0.0);
     char words[160];
@@ -93,18 +93,18 @@ static void test_set_threshold_between_cycles(void **state) {
 static void test_limits_only_tightened(void **state) {
     (void)state;
     const int n = find("a_b.limit.force"); /* one word on the wire */
-    assert_true(ask((ff_order){FF_ORDER_SET, n, 40, 0, 0}, false).done);
+    assert_true(ask((ff_order){FF_ORDER_SET, n, 40, 0, 0, {0}}, false).done);
     assert_near(safety.limits[0].force, 40, 0.0);
-    assert_true(ask((ff_order){FF_ORDER_SET, n, 80, 0, 0}, false).done); /* back to the scenario's */
-    assert_false(ask((ff_order){FF_ORDER_SET, n, 80.001, 0, 0}, false).done);
-    assert_false(ask((ff_order){FF_ORDER_SET, n, 0, 0, 0}, false).done);
-    assert_false(ask((ff_order){FF_ORDER_SET, n, FF_NAN, 0, 0}, false).done);
-    assert_false(ask((ff_order){FF_ORDER_SET, n, -1, 0, 0}, false).done);
+    assert_true(ask((ff_order){FF_ORDER_SET, n, 80, 0, 0, {0}}, false).done); /* back to the scenario's */
+    assert_false(ask((ff_order){FF_ORDER_SET, n, 80.001, 0, 0, {0}}, false).done);
+    assert_false(ask((ff_order){FF_ORDER_SET, n, 0, 0, 0, {0}}, false).done);
+    assert_false(ask((ff_order){FF_ORDER_SET, n, FF_NAN, 0, 0, {0}}, false).done);
+    assert_false(ask((ff_order){FF_ORDER_SET, n, -1, 0, 0, {0}}, false).done);
     assert_near(safety.limits[0].force, 80, 0.0);
-    assert_false(ask((ff_order){FF_ORDER_SET, -1, 1, 0, 0}, false).done);
-    assert_false(ask((ff_order){FF_ORDER_SET, tuning.table.count, 1, 0, 0}, false).done);
+    assert_false(ask((ff_order){FF_ORDER_SET, -1, 1, 0, 0, {0}}, false).done);
+    assert_false(ask((ff_order){FF_ORDER_SET, tuning.table.count, 1, 0, 0, {0}}, false).done);
     /* the other satellite's limit is its own */
-    assert_true(ask((ff_order){FF_ORDER_SET, find("c.limit.force"), 33, 0, 0}, false).done);
+    assert_true(ask((ff_order){FF_ORDER_SET, find("c.limit.force"), 33, 0, 0, {0}}, false).done);
     assert_near(safety.limits[0].force, 80, 0.0);
     assert_near(safety.limits[1].force, 33, 0.0);
 }
@@ -118,7 +118,7 @@ static void test_no_threshold_disarms_a_limit(void **state) {
     const double on = model->stage.detector.force_on;
     assert_near(tuning.table.parameter[force].high, 7.0, 1e-12); /* of 70 N */
     assert_near(tuning.table.parameter[torque].high, 20.0, 0.0);
-    ff_order_answer a = ask((ff_order){FF_ORDER_SET, force, 50, 0, 0}, false);
+    ff_order_answer a = ask((ff_order){FF_ORDER_SET, force, 50, 0, 0, {0}}, false);
     assert_false(a.done);
     char words[200];
     ff_tuning_text(&tuning, &a, words, sizeof words);
@@ -126,21 +126,21 @@ static void test_no_threshold_disarms_a_limit(void **state) {
                         "threshold refused: 50 N, allowed 0 to 7: more would hide a contact; stop, and "
                         "ask for it in the scenario");
     assert_near(model->stage.detector.force_on, on, 0.0);
-    assert_true(ask((ff_order){FF_ORDER_SET, find("a_b.limit.force"), 40, 0, 0}, false).done);
-    assert_false(ask((ff_order){FF_ORDER_SET, force, 4.001, 0, 0}, false).done);
-    assert_true(ask((ff_order){FF_ORDER_SET, force, 3.999, 0, 0}, false).done);
+    assert_true(ask((ff_order){FF_ORDER_SET, find("a_b.limit.force"), 40, 0, 0, {0}}, false).done);
+    assert_false(ask((ff_order){FF_ORDER_SET, force, 4.001, 0, 0, {0}}, false).done);
+    assert_true(ask((ff_order){FF_ORDER_SET, force, 3.999, 0, 0, {0}}, false).done);
     model->config.body[1].wrench.force_limit = 30; /* by the sensor's page */
-    a = ask((ff_order){FF_ORDER_SET, force, 4.0, 0, 0}, false);
+    a = ask((ff_order){FF_ORDER_SET, force, 4.0, 0, 0, {0}}, false);
     assert_false(a.done);
     assert_near(a.high, 3.999, 0.0); /* what holds already is not refused */
-    assert_true(ask((ff_order){FF_ORDER_SET, force, 2, 0, 0}, false).done);
-    a = ask((ff_order){FF_ORDER_SET, force, FF_NAN, 0, 0}, false);
+    assert_true(ask((ff_order){FF_ORDER_SET, force, 2, 0, 0, {0}}, false).done);
+    a = ask((ff_order){FF_ORDER_SET, force, FF_NAN, 0, 0, {0}}, false);
     assert_false(a.done);
     assert_near(a.high, 3.0, 1e-12);
     model->config.body[0].wrench.torque_limit = 5;
-    assert_false(ask((ff_order){FF_ORDER_SET, torque, 0.501, 0, 0}, false).done);
-    assert_true(ask((ff_order){FF_ORDER_SET, torque, 0.499, 0, 0}, false).done);
-    a = ask((ff_order){FF_ORDER_SET, find("c.limit.force"), 70.5, 0, 0}, false);
+    assert_false(ask((ff_order){FF_ORDER_SET, torque, 0.501, 0, 0, {0}}, false).done);
+    assert_true(ask((ff_order){FF_ORDER_SET, torque, 0.499, 0, 0, {0}}, false).done);
+    a = ask((ff_order){FF_ORDER_SET, find("c.limit.force"), 70.5, 0, 0, {0}}, false);
     ff_tuning_text(&tuning, &a, words, sizeof words);
     assert_string_equal(words, "c.limit.force refused: 70.5 N, allowed 0.07 to 70: limits are only tightened "
                                "in flight");
@@ -181,7 +181,7 @@ static void test_caller_is_told_what_changed(void **state) {
     const int n = find("a_b.limit.force");
     static const double value[] = {50, 90};
     for (int i = 0; i < 2; i++) {
-        const ff_order order = {FF_ORDER_SET, n, value[i], 0, 0};
+        const ff_order order = {FF_ORDER_SET, n, value[i], 0, 0, {0}};
         ff_tuning_access access = lend(false);
         ff_order_answer a;
         assert_true(ff_tuning_ask(&tuning, &order));
@@ -197,11 +197,11 @@ static void test_caller_is_told_what_changed(void **state) {
 static void test_refused_in_contact_and_at_rest(void **state) {
     (void)state;
     const double before = model->stage.detector.force_on;
-    assert_false(ask((ff_order){FF_ORDER_SET, find("threshold"), 9, 0, 0}, true).done);
-    assert_false(ask((ff_order){FF_ORDER_ZERO, 0, 0, 0, 0}, true).done);
+    assert_false(ask((ff_order){FF_ORDER_SET, find("threshold"), 9, 0, 0, {0}}, true).done);
+    assert_false(ask((ff_order){FF_ORDER_ZERO, 0, 0, 0, 0, {0}}, true).done);
     assert_near(model->stage.detector.force_on, before, 0.0);
     /* at rest, and before the satellite begins to float: what touches there is not known */
-    const ff_order order[] = {{FF_ORDER_SET, find("threshold"), 1, 0, 0}, {.verb = FF_ORDER_ZERO}};
+    const ff_order order[] = {{FF_ORDER_SET, find("threshold"), 1, 0, 0, {0}}, {.verb = FF_ORDER_ZERO}};
     for (int n = 0; n < 4; n++) {
         ff_tuning_access access = lend(false);
         access.floats = false;
@@ -342,6 +342,47 @@ static void test_zero_given_up_when_touched(void **state) {
     assert_true(ff_tuning_answer(&tuning, &a));
     assert_false(a.done);
     assert_vec3_near(bias.f, ff_vec3_zero(), 0.0);
+}
+
+/* The asker waits no longer, before, while or after it is done: what it gave up has no effect and no answer,
+ * and keeps no other order waiting. */
+static void test_what_was_given_up_is_not_done(void **state) {
+    (void)state;
+    static ff_claims claims;
+    ff_order_answer a;
+    for (int given_up = 0; given_up < 64; given_up++) { /* in which cycle; 63 averages, then it is done */
+        ff_order order = {.verb = FF_ORDER_ZERO, .id = 1, .claim = ff_claim_open(&claims)};
+        bias = (ff_wrench){0};
+        assert_true(ff_tuning_ask(&tuning, &order));
+        bool void_now = false;
+        for (int k = 0; k < 200; k++) {
+            ff_tuning_access access = lend(false);
+            access.reading_s[0].f = ff_vec3_sub(ff_vec3_make(0.01, 0, 0), bias.f);
+            if (k == given_up)
+                void_now = ff_claim_take(order.claim);
+            ff_tuning_advance(&tuning, &access);
+            ff_tuning_apply(&tuning, &access);
+            if (k == 80 && void_now) { /* another one is taken at once */
+                const ff_order next = {.verb = FF_ORDER_HOLD, .id = 2, .claim = ff_claim_open(&claims)};
+                assert_true(ff_tuning_ask(&tuning, &next));
+            }
+        }
+        assert_true(void_now == (given_up < 64));
+        assert_true(ff_tuning_answer(&tuning, &a));
+        assert_int_equal(a.order.id, 2);
+        assert_false(ff_tuning_answer(&tuning, &a));
+        assert_vec3_near(bias.f, ff_vec3_zero(), 0.0);
+    }
+    static const ff_order_verb verbs[] = {FF_ORDER_HOLD, FF_ORDER_STOP, FF_ORDER_RETREAT, FF_ORDER_SET};
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) {
+        const ff_order order = {.verb = verbs[i], .value = 1.0, .claim = ff_claim_open(&claims)};
+        assert_true(ff_tuning_ask(&tuning, &order));
+        assert_true(ff_claim_take(order.claim));
+        ff_tuning_access access = lend(false);
+        ff_tuning_apply(&tuning, &access);
+        assert_false(access.hold || access.stop || access.retreat || access.changed);
+        assert_false(ff_tuning_answer(&tuning, &a));
+    }
 }
 
 static bool cycle(ff_wrench reading, bool moves, ff_order_answer *a, double *removed) {
@@ -533,6 +574,7 @@ int main(void) {
         CASE(test_queue_bounded),
         CASE(test_zero_ramps_the_bias_in),
         CASE(test_zero_given_up_when_touched),
+        CASE(test_what_was_given_up_is_not_done),
         CASE(test_no_threshold_disarms_a_limit),
         CASE(test_table_has_what_can_be_tightened),
         CASE(test_caller_is_told_what_changed),

@@ -674,44 +674,6 @@ static void test_diff_looks_at_what_is_there(void **state) {
     }
 }
 
-/* On-board software that is another file when the run ends: the run is not shown, and a line names the file.
- * Written again with the same bytes it is the same; files that are read once may change, and of a pipe
- * nothing is known. */
-static void test_onboard_software_that_changed_meanwhile_is_no_whole_run(void **state) {
-    (void)state;
-    static const char *const fresh[] = {"same", "other", NULL}; /* NULL: it is gone */
-    ff_run_inputs inputs = {0};
-    put(".", "model", "same");
-    put(".", "library", "same");
-    assert_int_equal(mkfifo("pipe", 0600), 0);
-    ff_run_inputs_add(&inputs, "model", "model", NULL);
-    ff_run_inputs_add(&inputs, FF_RUN_ONBOARD, "library", NULL);
-    ff_run_inputs_add(&inputs, FF_RUN_ONBOARD, "pipe", NULL);
-    for (size_t i = 0; i < sizeof fresh / sizeof *fresh; i++) {
-        ff_run_wanted w = wanted(NULL);
-        w.inputs = &inputs;
-        ff_run_folder run;
-        ff_notes_clear(&notes);
-        assert_int_equal(ff_run_begin(&w, &run, &notes), FF_DONE);
-        put(".", "model", "other");
-        if (fresh[i])
-            put(".", "library", fresh[i]);
-        else
-            assert_int_equal(unlink("library"), 0);
-        assert_int_equal(ff_run_finish(&run, &(ff_run_end){.whole = true}, &notes), i ? FF_FAILED : FF_DONE);
-        ff_manifest m;
-        assert_int_equal(ff_manifest_read(run.path, &m), FF_OK);
-        assert_string_equal(ff_manifest_text(&m, "state"), i ? "incomplete" : "complete");
-        ff_manifest_free(&m);
-        if (i)
-            assert_line(notes.error, "library was changed while this ran");
-        else
-            assert_string_equal(notes.error, "");
-    }
-    ff_run_inputs_free(&inputs);
-    assert_int_equal(unlink("pipe"), 0);
-}
-
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(test_verify_misses_nothing, clean),
@@ -732,7 +694,6 @@ int main(void) {
         cmocka_unit_test_setup(test_same_key_continues, clean),
         cmocka_unit_test_setup(test_order_holds_when_the_clock_is_set_back, clean),
         cmocka_unit_test_setup(test_manifest_is_always_readable, clean),
-        cmocka_unit_test_setup(test_onboard_software_that_changed_meanwhile_is_no_whole_run, clean),
     };
     return cmocka_run_group_tests(tests, enter, remove_folder);
 }
