@@ -124,7 +124,9 @@ ff_status ff_executive_open_devices(ff_executive *e, const ff_scenario *scenario
 }
 
 bool ff_run_progress(const ff_run_options *options, uint64_t k, uint64_t cycles) {
-    enum { MOST = 16384 }; /* some tenths of a second at most between two: who stops a long run does not wait */
+    enum {
+        MOST = 16384
+    }; /* some tenths of a second at most between two: who stops a long run does not wait */
     const uint64_t stride = cycles / 128 < MOST ? cycles / 128 + 1 : MOST;
     if (!options->progress || k % stride)
         return true;

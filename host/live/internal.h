@@ -148,8 +148,8 @@ struct ff_live {
 bool ff_live__drain(ff_live *live);
 /* Hands a command to the loop. False: too many wait. */
 bool ff_live__order(ff_live *live, ff_live_command *command);
-/* Of a command without an answer in time: gives it up, and says so. NULL: the loop has it already, `taken`, and
- * is waited for once more; asked again, its answer was lost. */
+/* Of a command without an answer in time: gives it up, and says so. NULL: the loop has it already, `taken`,
+ * and is waited for once more; asked again, its answer was lost. */
 const char *ff_live__overdue(ff_claim claim, bool *taken);
 /* A line of the page into a checked command. False: `text` says why not. loopback: of this server. */
 bool ff_live__parse(const ff_live *live, const char *line, size_t length, ff_live_command *command,

@@ -62,7 +62,7 @@ typedef struct ff_live_command {
     uint32_t id;   /* the page's */
     uint32_t viewer;
     ff_claim claim; /* ff_live_next_command; to be taken where it takes effect */
-    bool proven; /* it gave the token: from then on its sender is an operator, whose place nobody takes */
+    bool proven;    /* it gave the token: from then on its sender is an operator, whose place nobody takes */
 } ff_live_command;
 
 /* Something that trips or fails a requirement: shown as a bar with the distance that is left. */

@@ -51,7 +51,7 @@ typedef struct ff_rt_result {
     ff_state state; /* at the end */
     ff_trip trip;   /* why it ended */
     bool retreated;
-    bool heard; /* a device, when it was met, also one that was refused */
+    bool heard;                         /* a device, when it was met, also one that was refused */
     ff_stop_why stopped[FF_MAX_BODIES]; /* what the stop came to, of those that moved */
     ff_check check;
     ff_rights rights;

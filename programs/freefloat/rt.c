@@ -268,8 +268,12 @@ static bool next_order(void *self, ff_order *order) {
     const desk *d = self;
     ff_live_command c;
     if (d->live && ff_live_next_command(d->live, &c))
-        *order = (ff_order){
-            .verb = verb[c.verb], .parameter = c.parameter, .value = c.value, .id = c.id, .from = c.viewer, .claim = c.claim};
+        *order = (ff_order){.verb = verb[c.verb],
+                            .parameter = c.parameter,
+                            .value = c.value,
+                            .id = c.id,
+                            .from = c.viewer,
+                            .claim = c.claim};
     else if (!next_typed(d, order))
         return false;
     if (order->verb == FF_ORDER_STOP && ff_claim_take(order->claim)) {

@@ -469,7 +469,8 @@ static void test_a_loop_that_does_not_answer_is_reported(void **state) {
     (void)state;
     ff_live_command command;
     order(patient, "29 hold"); /* which waits in the queue */
-    for (int i = 0, lost = 0; i < 8; i++) { /* after three seconds, each of the others; the taken one after six */
+    for (int i = 0, lost = 0; i < 8;
+         i++) { /* after three seconds, each of the others; the taken one after six */
         const char *text = hear_words(patient, "the loop ");
         assert_non_null(strstr(text, "\"done\":false"));
         if (strstr(text, "\"id\":25,"))
@@ -477,7 +478,8 @@ static void test_a_loop_that_does_not_answer_is_reported(void **state) {
         else
             assert_non_null(strstr(text, "the loop did not answer: the order is void"));
     }
-    for (int i = 0; i < 8; i++) /* and none of them is done later, wherever it was then; the third was answered */
+    for (int i = 0; i < 8;
+         i++) /* and none of them is done later, wherever it was then; the third was answered */
         assert_int_equal(ff_claim_take(asked[i]), i == 3);
     assert_false(ff_live_next_command(live, &command));
     close(patient);
@@ -515,8 +517,11 @@ static void test_who_misbehaves_is_closed(void **state) {
 /* Who says something that is answered by nothing, in whatever words, has three seconds. */
 static void test_who_asks_for_nothing_is_closed(void **state) {
     (void)state;
-    static const char *const words[] = {"", "G", "CONNECT 127.0.0.1:1 HTTP/1.1\r\nHost: 127.0.0.1:1\r\n\r\n",
-                                        "CONNECT / HTTP/1.1\r\n", "POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\n",
+    static const char *const words[] = {"",
+                                        "G",
+                                        "CONNECT 127.0.0.1:1 HTTP/1.1\r\nHost: 127.0.0.1:1\r\n\r\n",
+                                        "CONNECT / HTTP/1.1\r\n",
+                                        "POST / HTTP/1.1\r\nContent-Length: 9\r\n\r\n",
                                         "\x16\x03\x01\x02"};
     int fd[sizeof words / sizeof *words];
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -723,7 +728,8 @@ static void test_a_flood_keeps_no_operator_out(void **state) {
         pthread_join(thread[i], NULL);
     print_message("beside %d connections: %d pages in %d tries, in as operator at the %d. knock\n",
                   atomic_load(&floods), LOADS, tries, knocks);
-    assert_true(tries <= 2 * LOADS && knocks <= 3); /* one whose sender is held up between connecting and asking is silent */
+    assert_true(tries <= 2 * LOADS &&
+                knocks <= 3); /* one whose sender is held up between connecting and asking is silent */
     for (int i = 0; i < IDLE; i++)
         close(fd[i]);
     close(operates);

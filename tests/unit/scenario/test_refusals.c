@@ -701,7 +701,8 @@ static void test_words_for_methods(void **state) {
     assert_true(ff_scenario_variant_set("tdpa", "threshold=3", 11, text, 17));
 }
 
-/* -------------------------------------------------------------------------- every mistake, not the first -- */
+/* -------------------------------------------------------------------------- every mistake, not the first --
+ */
 
 typedef struct slot { /* in the text: what is right, what is wrong, what is said of it */
     const char *right, *wrong, *said;
@@ -725,50 +726,54 @@ static const slot slots[] = {
     {"body: a, against: b", "body: a, against: a", "against names the body itself"},
     {"position: [1, 1, 1], rotation: [1, 1, 1], stiffness: 9", "stiffness: 9", "contact 3 has no stop"},
     {"rotation_stiffness: 7", "rotation_damping: 0", "contact 4 lacks the key 'rotation_stiffness'"},
-    {"from: 1, to: 2, force: [1, 0, 0]", "from: 2, to: 1, force: [1, 0, 0]", "to is 1, allowed: after from = 2"},
+    {"from: 1, to: 2, force: [1, 0, 0]", "from: 2, to: 1, force: [1, 0, 0]",
+     "to is 1, allowed: after from = 2"},
     {"from: 3, to: 4, torque: [1, 0, 0]", "from: 3, to: 4", "load 2 is empty"},
     {"kind: ft-mirrored, value: 3", "kind: ft-mirrored, value: 9", "value is 9"},
-    {"kind: ft-offset, from: 1, to: 2", "kind: ft-offset, from: 2, to: 1", "to is 1, allowed: after from = 2"},
+    {"kind: ft-offset, from: 1, to: 2", "kind: ft-offset, from: 2, to: 1",
+     "to is 1, allowed: after from = 2"},
     {"method: tdpa", "method: tpda", "unknown method 'tpda'"},
-    {"integrator: splitting", "integrator: euler", "contact_wrench 'held' does not go with integrator 'euler'"},
+    {"integrator: splitting", "integrator: euler",
+     "contact_wrench 'held' does not go with integrator 'euler'"},
     {"source: real", "source: unreal", "unreal"},
 };
 enum { SLOTS = sizeof slots / sizeof *slots };
 
-static const char layout[] = "name: x\n"
-                             "time: {cycle: 0.004, duration: 8, seed: 1}\n"
-                             "method: tdpa\n"
-                             "integrator: splitting\n"
-                             "contact_wrench: held\n"
-                             "satellites:\n"
-                             "  a:\n"
-                             "    mass: 280\n"
-                             "    inertia: [18, 20, 22]\n"
-                             "    position: [0, 0, 0]\n"
-                             "    points: {tip: [0.3, 0, 0]}\n"
-                             "    robot: {kind: delay, delay: 0.04}\n"
-                             "    sensor: {kind: ati-rdt, wired: [1, 2, 3]}\n"
-                             "    mockup: {mass: 3, inertia: [1, 1, 1]}\n"
-                             "  b: {mass: 90, inertia: [2, 2, 2], position: [5, 0, 0]}\n"
-                             "contacts:\n"
-                             "  - {name: front, kind: wall, body: a, at: [0, 0, 1], normal: [0, 0, -1], "
-                             "stiffness: 2000, source: real}\n"
-                             "  - {name: both, kind: pair, body: a, against: b, at: [-1, 0, 0], normal: [-1, 0, 0], stiffness: 5}\n"
-                             "  - {name: ends, kind: stops, body: a, position: [1, 1, 1], rotation: [1, 1, 1], "
-                             "stiffness: 9, rotation_stiffness: 9}\n"
-                             "  - {name: turns, kind: stops, body: a, rotation: [1, 1, 1], rotation_stiffness: 7}\n"
-                             "loads:\n"
-                             "  - {body: a, from: 1, to: 2, force: [1, 0, 0]}\n"
-                             "  - {body: a, from: 3, to: 4, torque: [1, 0, 0]}\n"
-                             "facility:\n"
-                             "  faults:\n"
-                             "    - {kind: ft-mirrored, value: 3}\n"
-                             "    - {kind: ft-offset, from: 1, to: 2}\n";
+static const char layout[] =
+    "name: x\n"
+    "time: {cycle: 0.004, duration: 8, seed: 1}\n"
+    "method: tdpa\n"
+    "integrator: splitting\n"
+    "contact_wrench: held\n"
+    "satellites:\n"
+    "  a:\n"
+    "    mass: 280\n"
+    "    inertia: [18, 20, 22]\n"
+    "    position: [0, 0, 0]\n"
+    "    points: {tip: [0.3, 0, 0]}\n"
+    "    robot: {kind: delay, delay: 0.04}\n"
+    "    sensor: {kind: ati-rdt, wired: [1, 2, 3]}\n"
+    "    mockup: {mass: 3, inertia: [1, 1, 1]}\n"
+    "  b: {mass: 90, inertia: [2, 2, 2], position: [5, 0, 0]}\n"
+    "contacts:\n"
+    "  - {name: front, kind: wall, body: a, at: [0, 0, 1], normal: [0, 0, -1], "
+    "stiffness: 2000, source: real}\n"
+    "  - {name: both, kind: pair, body: a, against: b, at: [-1, 0, 0], normal: [-1, 0, 0], stiffness: 5}\n"
+    "  - {name: ends, kind: stops, body: a, position: [1, 1, 1], rotation: [1, 1, 1], "
+    "stiffness: 9, rotation_stiffness: 9}\n"
+    "  - {name: turns, kind: stops, body: a, rotation: [1, 1, 1], rotation_stiffness: 7}\n"
+    "loads:\n"
+    "  - {body: a, from: 1, to: 2, force: [1, 0, 0]}\n"
+    "  - {body: a, from: 3, to: 4, torque: [1, 0, 0]}\n"
+    "facility:\n"
+    "  faults:\n"
+    "    - {kind: ft-mirrored, value: 3}\n"
+    "    - {kind: ft-offset, from: 1, to: 2}\n";
 
 /* What needs a value that the other mistake takes away is not asked for beside it. */
 static bool hides(int mistake, int by) {
-    static const char *const pair[][2] = {
-        {"[0, 0, -1]", "position: [0, 0]"}, {"[0, 0, -1]", "normal: [0, 0, 0]"}};
+    static const char *const pair[][2] = {{"[0, 0, -1]", "position: [0, 0]"},
+                                          {"[0, 0, -1]", "normal: [0, 0, 0]"}};
     for (size_t i = 0; i < sizeof pair / sizeof *pair; i++)
         if (strstr(slots[mistake].wrong, pair[i][0]) && !strncmp(slots[mistake].wrong, "body", 4) &&
             strstr(slots[by].wrong, pair[i][1]))
