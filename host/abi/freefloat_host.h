@@ -202,8 +202,8 @@ void ffh_describe(const ffh_sim *sim, ffh_info *info);
 /* Bytes that ffh_save needs now. 0: *error. */
 size_t ffh_state_size(ffh_sim *sim, ffh_error *error);
 /* All that the run consists of, rows included. It may be restored as often as wanted, also by another handle
- * of the same scenario and options, of this build; and after a run's last cycle or failure, until ffh_end. FFH_STATE: it is not that, or something in the run cannot
- * be copied; the run is as it was. */
+ * of the same scenario and options, of this build; and after a run's last cycle or failure, until ffh_end.
+ * FFH_STATE: it is not that, or something in the run cannot be copied; the run is as it was. */
 int ffh_save(ffh_sim *sim, void *state, size_t bytes, ffh_error *error);
 int ffh_restore(ffh_sim *sim, const void *state, size_t bytes, ffh_error *error);
 

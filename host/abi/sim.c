@@ -118,13 +118,14 @@ ffh_sim *ffh_open(const char *path, const ffh_options *options, ffh_error *error
 void ffh_close(ffh_sim *sim) {
     if (!sim)
         return;
-    ff_session_close(sim->session);
+    ff_session_leave(sim->session);
     if (sim->claimed) { /* a run that was not ended: what is there stays, marked as not complete */
         ff_notes notes = {.error = ""};
         const ff_run_end end = {.stopped = true, .exit_status = FF_FAILED};
         ff_run_finish(&sim->claim.folder, &end, &notes);
         ff_session_claim_free(&sim->claim);
     }
+    ff_session_close(sim->session); /* the manifest names what is in it */
     ff_store_free(&sim->store);
     ff_held_free(&sim->held);
     for (int i = 0; i < sim->sets; i++)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "emulate/arm.h"
+#include "record/csv.h"
 #include "session/internal.h"
 #include "text/file.h"
 #include "text/json.h"
@@ -111,19 +112,21 @@ static const log_group joint_groups[] = {{"t_s", AT(t), ONE},
                                          {"torque_Nm", AT(torque), ONE}};
 #undef AT
 
+enum { COLUMNS = sizeof arm_groups / sizeof *arm_groups * 32 }; /* at most */
+
 ff_status ff_session_emulated(const ff_session *session, ff_store *store) {
-    enum { GROUPS = sizeof arm_groups / sizeof *arm_groups, MOST = GROUPS * 32 };
     const ff_emulate_result *r = &session->emulation;
     const bool arms = session->scenario.target == FF_TARGET_ARM;
     const log_group *list = arms ? arm_groups : joint_groups;
-    const size_t groups = arms ? GROUPS : sizeof joint_groups / sizeof *joint_groups;
+    const size_t groups =
+        arms ? sizeof arm_groups / sizeof *arm_groups : sizeof joint_groups / sizeof *joint_groups;
     const size_t many[] = {1, arms ? (size_t)session->scenario.arms.robot.links : 1, r->positions};
-    char name[MOST][48];
-    const char *names[MOST];
-    size_t offset[MOST];
+    char name[COLUMNS][48];
+    const char *names[COLUMNS];
+    size_t offset[COLUMNS];
     int count = 0;
     for (size_t g = 0; g < groups; g++)
-        for (size_t i = 0; i < many[list[g].many] && count < MOST; i++, count++) {
+        for (size_t i = 0; i < many[list[g].many] && count < COLUMNS; i++, count++) {
             if (list[g].many == ONE)
                 snprintf(name[count], sizeof name[count], "%s", list[g].name);
             else
@@ -138,16 +141,18 @@ ff_status ff_session_emulated(const ff_session *session, ff_store *store) {
     return status;
 }
 
-static void write_table(const ff_store *store, FILE *file) {
+/* As every log.csv: numbers that read back to the same bits. */
+static ff_status write_table(const ff_store *store, FILE *file) {
+    double row[COLUMNS];
     for (int c = 0; c < store->count; c++)
         fprintf(file, "%s%s", c ? "," : "", store->column[c].name);
-    fputc('\n', file);
-    for (uint64_t k = 0; k < store->rows; k++) {
-        fprintf(file, "%.9g", store->column[0].value[k]);
-        for (int c = 1; c < store->count; c++)
-            fprintf(file, ",%.17g", store->column[c].value[k]);
-        fputc('\n', file);
+    ff_status status = fputc('\n', file) == EOF ? FF_ERR_IO : FF_OK;
+    for (uint64_t k = 0; k < store->rows && status == FF_OK; k++) {
+        for (int c = 0; c < store->count; c++)
+            row[c] = store->column[c].value[k];
+        status = ff_csv_write_line(file, store->count, row);
     }
+    return status;
 }
 
 static ff_outcome write_log(const ff_session *session, const char *folder, ff_notes *notes) {
@@ -159,8 +164,9 @@ static ff_outcome write_log(const ff_session *session, const char *folder, ff_no
         return ff_notes_error(notes, FF_FAILED, "%s: no memory for the log", path);
     ff_status status = ff_file_begin(path, &whole);
     if (status == FF_OK) {
-        write_table(&store, whole.file);
-        status = ff_file_end(&whole, true);
+        const ff_status written = write_table(&store, whole.file);
+        status = ff_file_end(&whole, written == FF_OK);
+        status = written == FF_OK ? status : written;
     }
     ff_store_free(&store);
     if (status == FF_OK)

@@ -52,10 +52,8 @@ ff_outcome ff_session_load(ff_session *session, const char *path, const ff_scena
     return FF_DONE;
 }
 
-static void leave_course(ff_session *session);
-
 void ff_session_free(ff_session *session) {
-    leave_course(session);
+    ff_session_leave(session);
     ff_emulate_free(&session->emulation);
     ff_report_collector_free(&session->report);
     ff_ideal_free(&session->ideal);
@@ -263,10 +261,9 @@ ff_outcome ff_session_prepare(const ff_scenario *scenario, ff_notes *notes) {
                               : prepare(scenario, &run, notes);
 }
 
-/* A run that is left before its end keeps the rows of its logs. */
-static void leave_course(ff_session *session) {
+void ff_session_leave(ff_session *session) {
     ff_notes notes = {.error = ""};
-    if (!session->course)
+    if (!session || !session->course)
         return;
     close_outputs(&session->course->outputs, &notes);
     ff_running_close(session->course->running);
@@ -296,7 +293,7 @@ static ff_outcome start(ff_session *session, const ff_session_options *options, 
     c->options = *options;
     const ff_outcome opened = open_outputs(session, options, &c->outputs, notes);
     if (opened != FF_DONE) {
-        leave_course(session);
+        ff_session_leave(session);
         return opened;
     }
     /* on devices it takes its own time, beside which the reference took none */
@@ -316,9 +313,8 @@ static ff_outcome start(ff_session *session, const ff_session_options *options, 
 ff_outcome ff_session_failure(const ff_session *session, ff_notes *notes) {
     if (session->run.status >= 0)
         return FF_DONE;
-    return ff_notes_error(
-        notes, FF_FAILED, "%s: the run failed: %s", session->scenario.name,
-        *session->run.message ? session->run.message : ff_status_text(session->run.status));
+    return ff_notes_error(notes, FF_FAILED, "%s: the run failed: %s", session->scenario.name,
+                          *session->run.message ? session->run.message : ff_status_text(session->run.status));
 }
 
 /* And everything after the last. */
@@ -329,7 +325,7 @@ static ff_outcome finish(ff_session *session, ff_notes *notes) {
     ff_outcome outcome = close_outputs(&c->outputs, notes);
     const ff_outcome closed = outcome;
     if (session->run.status == FF_ERR_UNSUPPORTED) {
-        leave_course(session);
+        ff_session_leave(session);
         return ff_notes_error(notes, FF_REFUSED, "%s: %s", session->scenario.name, session->run.message);
     }
     if (outcome == FF_DONE)
@@ -338,7 +334,7 @@ static ff_outcome finish(ff_session *session, ff_notes *notes) {
         conclude(session, &c->options, c->options.unjudged ? NULL : &session->ideal, notes);
     session->whole = closed == FF_DONE && written == FF_DONE;
     warn_untouched(session, notes);
-    leave_course(session);
+    ff_session_leave(session);
     return outcome == FF_DONE ? written : outcome;
 }
 
@@ -371,7 +367,7 @@ ff_outcome ff_session_begin(ff_session *session, const ff_session_options *optio
                        session->scenario.name,
                        *session->run.message ? session->run.message : ff_status_text(session->run.status));
     close_outputs(&session->course->outputs, notes);
-    leave_course(session);
+    ff_session_leave(session);
     return outcome;
 }
 

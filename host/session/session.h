@@ -95,6 +95,8 @@ bool ff_session_step(ff_session *session);
 ff_outcome ff_session_failure(const ff_session *session, ff_notes *notes);
 /* As ff_session_execute; a run that has not ended is stopped (FF_ERR_LIMIT). */
 ff_outcome ff_session_end(ff_session *session, ff_notes *notes);
+/* Left before its end, in place of that: the logs keep their rows. NULL is allowed. */
+void ff_session_leave(ff_session *session);
 /* State between two steps (text/keep.h). Refused also where log files are written. */
 void ff_session_keep(ff_session *session, ff_keeper *keeper);
 /* summary.json as it would be if the run ended here; malloc'ed, NULL: no memory. */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "abi/freefloat_host.h"
-#include "support.h"
+#include "folder_support.h"
 
 #define SCENARIO FF_SOURCE_DIR "/scenarios/deos-client.yaml"
 
@@ -72,10 +72,12 @@ static void test_run_and_steps(void **state) {
     ffh_close(whole);
     ffh_close(steps);
     ffh_close(NULL);
-    ffh_sim *left = open_brief(NULL); /* closed in the middle */
-    assert_int_equal(ffh_begin(left, &error), FFH_OK);
-    assert_int_equal(ffh_step(left, 7), 7);
-    ffh_close(left);
+    for (int files = 0; files < 2; files++) { /* closed in the middle */
+        ffh_sim *left = open_brief(&(ffh_options){.out = files ? in_folder("left") : NULL});
+        assert_int_equal(ffh_begin(left, &error), FFH_OK);
+        assert_int_equal(ffh_step(left, 7), 7);
+        ffh_close(left);
+    }
 }
 
 static void test_states(void **state) {
@@ -262,5 +264,5 @@ int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_run_and_steps), cmocka_unit_test(test_states),
                                        cmocka_unit_test(test_refusals), cmocka_unit_test(test_parts),
                                        cmocka_unit_test(test_numerics)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
 }
