@@ -82,7 +82,6 @@ class Page {
   private watcher = new IntersectionObserver((entries) => {
     for (const e of entries) if (e.isIntersecting) this.visible.add(e.target);
     else this.visible.delete(e.target);
-    this.fresh = true; // what was not drawn while nobody saw it; a run that is over brings no row any more
   }, {rootMargin: "200px"});
   private shown = new Set<string>();
   private slow = 0;
