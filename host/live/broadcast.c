@@ -71,7 +71,8 @@ static ff_status say_events(ff_broadcast *b, const ff_live *live, const ff_topic
     b->noted = b->noted > kept ? b->noted : kept;
     for (; b->noted < live->noted && !status; b->noted++) {
         const ff_live_note *n = &live->note[b->noted % FF_LIVE_EVENTS];
-        const double t = isnan(n->t) ? time_of(live) : n->t; /* before the motion: that of the rows beside it */
+        const double t =
+            isnan(n->t) ? time_of(live) : n->t; /* before the motion: that of the rows beside it */
         status = ff_topics_event(&b->topics, t, 0, (ff_event_level)n->level, n->text, FF_NAN, FF_NAN, taker);
     }
     return status;

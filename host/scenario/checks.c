@@ -62,10 +62,11 @@ static const ff_node *satellite_node(const ff_node *root, int n) {
 /* Where the contact and what it touches are at the start was read. */
 static bool placed(const ff_reader *r, const ff_node *root, const ff_node *item, const ff_contact *contact) {
     static const char *const start[] = {"position", "attitude", "abc_deg", "rpy", "points", NULL};
-    static const char *const own[] = {"kind", "body",       "against", "point",    "at",       "normal", "apex",
-                                      "axis", "half_angle", "depth",   "position", "rotation", NULL};
-    static const char *const face[] = {"at", "normal", NULL}, *const cone[] = {"apex", "axis", "half_angle", NULL},
-                             *const nothing[] = {NULL};
+    static const char *const own[] = {"kind",     "body",     "against", "point",      "at",
+                                      "normal",   "apex",     "axis",    "half_angle", "depth",
+                                      "position", "rotation", NULL};
+    static const char *const face[] = {"at", "normal", NULL},
+                             *const cone[] = {"apex", "axis", "half_angle", NULL}, *const nothing[] = {NULL};
     const ff_node *body = satellite_node(root, contact->body), *other = NULL;
     if (contact->against >= 0)
         other = satellite_node(root, contact->against);
@@ -248,10 +249,11 @@ static bool check_servicer(ff_reader *r, const ff_node *root) {
                                   k->closes);
     }
     const ff_node *scheme = ff_node_find(root, "integrator");
-    if ((good || all) && s->integrate.scheme != FF_SCHEME_LIE_MIDPOINT && scheme && ff_reader_sound(r, scheme))
-        good = ff_reader_fail(r, scheme->place,
-                              "integrator '%s' does not go with an arm, allowed: lie-midpoint",
-                              ff_scheme_name(s->integrate.scheme));
+    if ((good || all) && s->integrate.scheme != FF_SCHEME_LIE_MIDPOINT && scheme &&
+        ff_reader_sound(r, scheme))
+        good =
+            ff_reader_fail(r, scheme->place, "integrator '%s' does not go with an arm, allowed: lie-midpoint",
+                           ff_scheme_name(s->integrate.scheme));
     ff_servicer_arm *arm = &s->satellite[servicer].arm;
     if (!(arm->cycle > 0.0))
         arm->cycle = 0.25 * s->cycle;
@@ -272,8 +274,8 @@ static bool check_servicer(ff_reader *r, const ff_node *root) {
         good = ff_reader_fail(r, nominal->place,
                               "nominal kind 'satellite' does not go with an arm, allowed: free, prescribed");
     if ((good || all) && relative && s->relative_integrated && ff_reader_sound(r, form))
-        good = ff_reader_fail(r, form->place,
-                              "form 'integrated' does not go with an arm, allowed: algebraic");
+        good =
+            ff_reader_fail(r, form->place, "form 'integrated' does not go with an arm, allowed: algebraic");
     return good;
 }
 

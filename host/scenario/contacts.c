@@ -148,15 +148,15 @@ static bool one_load(ff_reader *r, const ff_node *item, const ff_key *key, int n
     if (!read_one(r, item, key->section, load, &good))
         return false;
     if (!ff_node_find(item, "force") && !ff_node_find(item, "torque"))
-        good = ff_reader_fail(r, item->place, "%s is empty, allowed: force [N], torque [N m] or both",
-                              r->path);
+        good =
+            ff_reader_fail(r, item->place, "%s is empty, allowed: force [N], torque [N m] or both", r->path);
     if (!good && !ff_reader_all(r))
         return false;
     static const char *const span[] = {"from", "to", NULL};
     const ff_node *to = ff_node_find(item, "to");
     if (to && ff_node_find(item, "from") && ff_reader_sound_keys(r, item, span) && !(load->to > load->from))
-        good = ff_reader_fail(r, to->place, "to is %.9g, allowed: after from = %.9g [s]", load->to,
-                              load->from);
+        good =
+            ff_reader_fail(r, to->place, "to is %.9g, allowed: after from = %.9g [s]", load->to, load->from);
     return good;
 }
 

@@ -20,7 +20,7 @@ typedef struct ff_reader {
     bool unsupported;               /* all that is wrong is what the method cannot do */
     char *message;
     size_t size;
-    size_t said; /* of message, where every mistake is asked for */
+    size_t said;                      /* of message, where every mistake is asked for */
     ff_place fault[FF_READER_FAULTS]; /* where they are, as many as fit */
     int faults;
     char *warnings;

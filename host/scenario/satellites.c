@@ -298,8 +298,7 @@ static bool read_satellite(ff_reader *r, const ff_node *node, const ff_section *
     if ((!whole && !all) || (all && node->kind != FF_NODE_MAP))
         return false;
     const ff_node *weight = ff_node_find(node, "mass");
-    bool good =
-        check_inertia(r, ff_node_find(node, "inertia"), weight, "inertia", satellite->rigid) && whole;
+    bool good = check_inertia(r, ff_node_find(node, "inertia"), weight, "inertia", satellite->rigid) && whole;
     if (!good && !all)
         return false;
     /* an arm is checked as a whole */
@@ -343,7 +342,8 @@ static bool read_satellite(ff_reader *r, const ff_node *node, const ff_section *
         for (int axis = 1; axis <= 3; axis++)
             seen |= fabs(wired.a[i]) == (double)axis ? 1 << axis : 0;
     const ff_node *wiring = ff_node_find(sensor, "wired");
-    if (wiring && seen != 14 && ff_reader_sound(r, wiring) && ff_reader_sound(r, ff_node_find(sensor, "kind")))
+    if (wiring && seen != 14 && ff_reader_sound(r, wiring) &&
+        ff_reader_sound(r, ff_node_find(sensor, "kind")))
         good = ff_reader_fail(r, wiring->place,
                               "sensor.wired must name each axis once, allowed: 1, 2, 3, each with its sign");
     if (!good && !all)

@@ -435,7 +435,7 @@ class Page {
     this.events.push(event);
     if (this.events.length > EVENTS) this.events.shift();
     const sign = {info: "", warning: "!", alarm: "✕"}[event.level];
-    this.log.prepend(h("li", {class: event.level}, h("span", {class: "when"}, event.t === null ? (this.hello?.mode === "rt" ? BEFORE : "") : `${event.t.toFixed(3)}\u00a0s`), h("span", {class: "level"}, sign ? h("span", {"aria-hidden": "true"}, sign) : null, event.level === "info" ? null : h("span", {class: "hidden"}, event.level)), h("span", {class: "text"}, sentence(event.text))));
+    this.log.prepend(h("li", {class: event.level}, h("span", {class: "when"}, event.t === null ? (this.hello?.mode === "rt" ? BEFORE : "") : `${event.t.toFixed(3)}\u00a0s`), h("span", {class: "level"}, sign ? h("span", {"aria-hidden": "true"}, sign) : null, event.level === "info" ? null : h("span", {class: "hidden"}, event.level)), h("span", {class: "text"}, this.satellites.some((s) => event.text.startsWith(`${s}: `)) ? event.text : sentence(event.text))));
     while (this.log.children.length > EVENTS) this.log.lastChild!.remove();
   }
 
