@@ -35,7 +35,7 @@ static uint8_t *put_uint(uint8_t *at, uint64_t x, int bytes) {
     return at + bytes;
 }
 
-static void fill(const ff_thin *t, size_t rows, uint8_t *at) {
+static void put_buckets(const ff_thin *t, size_t rows, uint8_t *at) {
     for (size_t r = 0; r < rows; r++) {
         const double time = ff_thin_value(t, r, 0);
         uint64_t bits;
@@ -61,7 +61,7 @@ ff_status ff_overview_write(const ff_overview *o, const ff_codec *codec, ff_mcap
     uint8_t *plain = malloc(FF_OVERVIEW_HEAD + size), *packed = room ? malloc(FF_OVERVIEW_HEAD + room) : NULL;
     ff_status status = FF_OK;
     if (plain) { /* without memory the log is without it */
-        fill(t, rows, plain + FF_OVERVIEW_HEAD);
+        put_buckets(t, rows, plain + FF_OVERVIEW_HEAD);
         const size_t used =
             packed ? codec->compress(context, packed + FF_OVERVIEW_HEAD, room, plain + FF_OVERVIEW_HEAD, size)
                    : 0;

@@ -34,8 +34,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
         }
         ff_ati_server_receive(&server, peer, bytes + from, whole);
         const int32_t counts[6] = {INT32_MAX, INT32_MIN, 1, -1, 0, (int32_t)size};
-        FUZZ_CHECK(ff_ati_server_sample(&(ff_ati_server_config){3}, &server, 0, counts, out, sizeof out,
-                                        &used) >= 0);
+        FUZZ_CHECK(ff_ati_server_sample(&(ff_ati_server_config){.buffer = 3, .axia = size % 2}, &server, 0,
+                                        counts, out, sizeof out, &used) >= 0);
         FUZZ_CHECK(used <= sizeof out);
     }
     return 0;

@@ -82,8 +82,9 @@ static stop brake_from(const ff_output_config *c, ff_vec3 v, ff_vec3 a) {
 /* From any velocity, below and above its limit, and any acceleration along it: the stop is the closed form,
  * keeps every limit, is no faster than the start makes inevitable, and reverses only if its start brakes
  * harder than the jerk can take back in time. From oblique accelerations the limits hold, too. */
-/* At its velocity limit a stop begins on all axes at once only where the acceleration opposes the velocity, to
- * 0.99 of it; else the acceleration is taken back before, whatever its size: by the closed form of each. */
+/* At its velocity limit a stop begins on all axes at once only where the acceleration opposes the velocity,
+ * to 0.99 of it; else the acceleration is taken back before, whatever its size: by the closed form of each.
+ */
 static void test_released_or_at_once(void **state) {
     (void)state;
     static const double cosine[] = {-1.0, -0.995, -0.985, -0.9, -0.6, -0.2, 0.0, 0.5};

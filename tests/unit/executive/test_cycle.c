@@ -122,8 +122,9 @@ static void test_a_virtual_contact_pushes(void **unused) {
     script s = {.spoils = -1};
     ff_run_result result;
     kept.refuses_at = -1;
-    load("direct", "contacts:\n  - {kind: wall, body: body, source: virtual, point: com, at: [0, 0, 0], normal: "
-                   "[-1, 0, 0], stiffness: 100}\n");
+    load("direct",
+         "contacts:\n  - {kind: wall, body: body, source: virtual, point: com, at: [0, 0, 0], normal: "
+         "[-1, 0, 0], stiffness: 100}\n");
     assert_int_equal(run(&s, NULL, &result), FF_OK);
     assert_true(kept.row[CYCLES].body[0].satellite.velocity.x < 0.02); /* it goes into the wall */
 }
