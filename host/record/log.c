@@ -101,7 +101,7 @@ ff_status ff_log_open(const char *path, const ff_scenario *scenario, const ff_lo
     *log = (ff_log){.scenario = scenario, .sync = source->sync, .codec = config.codec};
     ff_status status = ff_topics_init(scenario, FF_TOPIC_LOG, &log->topics);
     if (!status)
-        (void)ff_overview_init(&log->topics.columns, &log->overview); /* the log is whole without it */
+        status = ff_overview_init(&log->topics.columns, &log->overview);
     const ff_topic_taker taker = taker_of(log);
     if (!status)
         status = ff_mcap_writer_open(path, &config, &log->writer);

@@ -39,7 +39,7 @@ open(out, "w").write(seen)
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 P
 arm="delay: 0.016, base: {position: [-1.35, 0, -1.57]}, tool: {attitude: [0, 0, 1, 0]}"
-both=(--set satellites.body.safety=cautious --set "satellites.body.sensor={kind: ati-rdt}" --set time.duration=2 --set "facility.gravity=[0,0,-9.81]" --set "satellites.body.mockup={mass: 3}")
+both=(--set satellites.body.safety=cautious --set facility.signals=on --set "satellites.body.sensor={kind: ati-rdt}" --set time.duration=2 --set "facility.gravity=[0,0,-9.81]" --set "satellites.body.mockup={mass: 3}")
 # console NAME "check section" answers...: a facility in lock step and a loop at a terminal; exit status in $got
 console() {
   local name=$1 check=$2

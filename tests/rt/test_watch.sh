@@ -16,7 +16,7 @@ crowd() { # DOMAIN NUMBER: the last one is stopped; each waits for what the run 
     mkfifo "in.$n" 2> /dev/null
     exec 7<> "in.$n"
     echo "take rt/client/pose geometry_msgs::msg::dds_::PoseStamped_ r" >&7
-    "$peer" "$1" <&7 > "reader.$n" 2>&1 &
+    from=in.$n behind "reader.$n" "$peer" "$1"
     readers+=($!)
   done
 }
@@ -33,7 +33,7 @@ watched() {
   crowd $domain "$number"
   behind "$out.facility" timeout 300 "$FREEFLOAT" facility "$S" --once --lockstep "${own[@]}"
   facility_pid=$!
-  "$@" "$FREEFLOAT" rt "$S" --arm --out "$out" --wait 60 --silence 60 --quiet --ros=127.0.0.1:$domain "${own[@]}" < /dev/null > "$out.rt" 2>&1 &
+  behind "$out.rt" "$@" "$FREEFLOAT" rt "$S" --arm --out "$out" --wait 60 --silence 60 --quiet --ros=127.0.0.1:$domain "${own[@]}"
   rt_pid=$!
   for _ in $(seq 100); do
     [ "$number" -gt 0 ] && ! grep -q matched "reader.$number" 2> /dev/null || break
