@@ -8,13 +8,13 @@ need() {
   done
 }
 # behind FILE COMMAND...: in the background, its words in FILE, which is empty from now on. A shell opens a background program's files only in
-# the child: whoever reads FILE meanwhile would find the words of the program before. The caller takes $!. It reads ${from}, else nothing.
+# the child: whoever reads FILE meanwhile would find the words of the program before. The caller takes $!. It reads $behind_from, else nothing.
 behind() {
   local words=$1
   shift
   rm -f "$words"
   : > "$words"
-  "$@" < "${from:-/dev/null}" > "$words" 2>&1 &
+  "$@" < "${behind_from:-/dev/null}" > "$words" 2>&1 &
 }
 # packages FROM INTO: the npm packages of FROM's lock file, in INTO/node_modules. One test at a time installs them, since npm first deletes
 # the folder. Skipped where the registry cannot be reached.

@@ -91,8 +91,12 @@ static ff_setpoint delayed_command(ff_robot *robot, uint64_t k) {
     const ff_setpoint *b = &robot->ring[j & robot->mask];
     if (!fraction)
         return *b;
-    const ff_setpoint first = before_start(robot, -robot->cycle);
-    const ff_setpoint *a = j > 0 ? &robot->ring[(j - 1) & robot->mask] : &first;
+    const ff_setpoint *a = &robot->ring[(j - 1) & robot->mask];
+    ff_setpoint first;
+    if (j == 0) {
+        first = before_start(robot, -robot->cycle);
+        a = &first;
+    }
     const double s = 1.0 - robot->part_now;
     return (ff_setpoint){ff_pose_interpolate(a->T, b->T, s),
                          {ff_vec3_axpy(s, ff_vec3_sub(b->twist.w, a->twist.w), a->twist.w),

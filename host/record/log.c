@@ -163,10 +163,11 @@ static ff_status take(void *self, const ff_row *row) {
         log->started = true;
         log->flushed = row->t;
     }
-    const ff_status status = ff_topics_row(&log->topics, row, &taker);
+    ff_status status = ff_topics_row(&log->topics, row, &taker);
+    if (status == FF_OK)
+        status = ff_overview_take(&log->overview, &log->topics.columns, row);
     if (status != FF_OK)
         return status;
-    ff_overview_take(&log->overview, &log->topics.columns, row);
     /* one row more would lie beyond the bound */
     if (row->t + 2.0 * log->scenario->cycle - log->flushed > FF_SINK_FLUSH || row->status < 0) {
         log->flushed = row->t + log->scenario->cycle;

@@ -19,14 +19,11 @@ void ff_overview_free(ff_overview *o) {
     *o = (ff_overview){0};
 }
 
-void ff_overview_take(ff_overview *o, const ff_columns *columns, const ff_row *row) {
-    if (!o->row)
-        return;
+ff_status ff_overview_take(ff_overview *o, const ff_columns *columns, const ff_row *row) {
     ff_columns_values(columns, row, o->row);
     for (size_t c = 0; c < o->thin.width; c++)
         o->value[c] = (float)o->row[c + 1];
-    if (ff_thin_add(&o->thin, o->row[0], o->value) == FF_ERR_MEMORY)
-        ff_overview_free(o);
+    return ff_thin_add(&o->thin, o->row[0], o->value) == FF_ERR_MEMORY ? FF_ERR_MEMORY : FF_OK;
 }
 
 static uint8_t *put_uint(uint8_t *at, uint64_t x, int bytes) {
@@ -59,8 +56,8 @@ ff_status ff_overview_write(const ff_overview *o, const ff_codec *codec, ff_mcap
     void *context = codec ? codec->create() : NULL;
     const size_t room = context ? codec->bound(size) : 0;
     uint8_t *plain = malloc(FF_OVERVIEW_HEAD + size), *packed = room ? malloc(FF_OVERVIEW_HEAD + room) : NULL;
-    ff_status status = FF_OK;
-    if (plain) { /* without memory the log is without it */
+    ff_status status = FF_ERR_MEMORY;
+    if (plain && (packed || !room)) {
         put_buckets(t, rows, plain + FF_OVERVIEW_HEAD);
         const size_t used =
             packed ? codec->compress(context, packed + FF_OVERVIEW_HEAD, room, plain + FF_OVERVIEW_HEAD, size)

@@ -60,7 +60,8 @@ static bool read_one(ff_reader *r, const ff_node *node, const ff_section *sectio
 }
 
 static bool lacks(ff_reader *r, const ff_node *node, const char *key, const char *unit) {
-    return ff_reader_fail(r, node->place, "%s lacks the key '%s', allowed: > 0 [%s]", r->path, key, unit);
+    return !ff_reader_mistyped(r, node, key) &&
+           ff_reader_fail(r, node->place, "%s lacks the key '%s', allowed: > 0 [%s]", r->path, key, unit);
 }
 
 static bool read_contact(ff_reader *r, const ff_node *node, const ff_section *section, ff_contact *contact) {

@@ -235,11 +235,11 @@ ff_status ff_mesh_load(ff_held *held, const char *path, ff_mesh *mesh, char *mes
     ff_status status = ff_held_read(held ? held : &own, path, FF_MESH_BYTES, &file, &length, message, size);
     if (status == FF_ERR_SIZE) {
         snprintf(message, size, "larger than 8 MiB");
-        return FF_ERR_LIMIT;
-    }
-    if (status != FF_OK)
-        return FF_ERR_IO;
-    status = ff_mesh_parse((const unsigned char *)file->text, length, mesh, message, size);
+        status = FF_ERR_LIMIT;
+    } else if (status != FF_OK)
+        status = FF_ERR_IO;
+    else
+        status = ff_mesh_parse((const unsigned char *)file->text, length, mesh, message, size);
     ff_held_free(&own);
     return status;
 }

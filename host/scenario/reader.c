@@ -24,7 +24,7 @@ static bool same_place(ff_place a, ff_place b) {
 }
 
 bool ff_reader_sound(const ff_reader *r, const ff_node *node) {
-    if (!node)
+    if (!node || !r->faults)
         return true;
     if (r->faults > FF_READER_FAULTS)
         return false;
@@ -41,15 +41,19 @@ bool ff_reader_sound(const ff_reader *r, const ff_node *node) {
 
 bool ff_reader_sound_keys(const ff_reader *r, const ff_node *map, const char *const *keys) {
     bool sound = true;
-    for (; *keys; keys++)
+    for (; r->faults && *keys; keys++)
         sound = sound && ff_reader_sound(r, ff_node_find(map, *keys));
     return sound;
 }
 
-bool ff_reader_fail(ff_reader *r, ff_place place, const char *format, ...) {
+static void doubt(ff_reader *r, ff_place place) {
     if (r->faults < FF_READER_FAULTS)
         r->fault[r->faults] = place;
     r->faults += r->faults <= FF_READER_FAULTS;
+}
+
+bool ff_reader_fail(ff_reader *r, ff_place place, const char *format, ...) {
+    doubt(r, place);
     if (!r->message || !r->size)
         return false;
     size_t from = 0;
@@ -305,8 +309,26 @@ bool ff_reader_name(ff_reader *r, ff_place place, const char *what, const char *
     return true;
 }
 
+bool ff_reader_mistyped(ff_reader *r, const ff_node *map, const char *key) {
+    for (const ff_node *child = map->kind == FF_NODE_MAP ? map->child : NULL; child; child = child->next) {
+        bool refused = false;
+        for (int i = 0; i < r->foreigns && !refused; i++)
+            refused = same_place(r->foreign[i], child->key_place);
+        ff_guess g = {.wrong = child->key};
+        if (refused)
+            ff_guess_add(&g, key);
+        if (g.best) {
+            doubt(r, map->place);
+            return true;
+        }
+    }
+    return false;
+}
+
 bool ff_reader_unknown(ff_reader *r, const ff_node *child, const char *where, const ff_names *list,
                        const ff_guess *g) {
+    if (r->foreigns < FF_READER_FAULTS)
+        r->foreign[r->foreigns++] = child->key_place;
     return ff_reader_fail(r, child->key_place, "unknown key '%s' in %s%s, allowed: %s",
                           ff_show(child->key).text, where, ff_guess_hint(g).text, list->text);
 }

@@ -23,6 +23,8 @@ typedef struct ff_reader {
     size_t said;                      /* of message, where every mistake is asked for */
     ff_place fault[FF_READER_FAULTS]; /* where they are, as many as fit */
     int faults;
+    ff_place foreign[FF_READER_FAULTS]; /* keys that nothing knows, as many as fit */
+    int foreigns;
     char *warnings;
     size_t warnings_size, warned;
     char path[256]; /* of the section being read, as in --set */
@@ -40,6 +42,9 @@ bool ff_reader_fail(ff_reader *r, ff_place place, const char *format, ...)
 bool ff_reader_sound(const ff_reader *r, const ff_node *node);
 /* The same of these keys of a map; the last one is NULL. */
 bool ff_reader_sound_keys(const ff_reader *r, const ff_node *map, const char *const *keys);
+/* A key of the map was refused that may be this one, mistyped: that it is missing need not be said as well.
+ */
+bool ff_reader_mistyped(ff_reader *r, const ff_node *map, const char *key);
 /* One more line of warnings, if there is room. */
 void ff_reader_warn(ff_reader *r, ff_place place, const char *format, ...)
     __attribute__((format(printf, 3, 4)));

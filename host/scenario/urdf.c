@@ -572,12 +572,13 @@ ff_status ff_urdf_load(ff_held *held, const char *path, bool frames, ff_urdf *ur
     char why[200];
     ff_status status = ff_held_read(held ? held : &own, path, FF_URDF_BYTES, &file, &length, why, sizeof why);
     if (status == FF_ERR_ARGUMENT)
-        return ff_refuse(FF_ERR_IO, message, size, "not a regular file");
-    if (status == FF_ERR_SIZE) /* the parser says what is too long */
-        return ff_urdf_parse(path, "", length, frames, urdf, message, size);
-    if (status != FF_OK)
-        return ff_refuse(FF_ERR_IO, message, size, "%s", why);
-    status = ff_urdf_parse(path, file->text, length, frames, urdf, message, size);
+        status = ff_refuse(FF_ERR_IO, message, size, "not a regular file");
+    else if (status == FF_ERR_SIZE) /* the parser says what is too long */
+        status = ff_urdf_parse(path, "", length, frames, urdf, message, size);
+    else if (status != FF_OK)
+        status = ff_refuse(FF_ERR_IO, message, size, "%s", why);
+    else
+        status = ff_urdf_parse(path, file->text, length, frames, urdf, message, size);
     ff_held_free(&own);
     return status;
 }

@@ -350,7 +350,8 @@ bool ff__read_section(ff_reader *r, const ff_node *node, const ff_section *secti
             continue;
         const ff_node *child = node->count ? ff_node_find(node, key->key) : NULL;
         const bool required = key->fallback[0] == 'r' && strcmp(key->fallback, "required") == 0;
-        if (!child && required && belongs(key, kind) && !(lost && key->kinds))
+        if (!child && required && belongs(key, kind) && !(lost && key->kinds) &&
+            !ff_reader_mistyped(r, node, key->key))
             good = ff_reader_fail(r, node->place, "%s lacks the key '%s', allowed: %s%s%s%s", ff__where(r),
                                   key->key, ff_type_text(key->type), *key->unit ? " [" : "", key->unit,
                                   *key->unit ? "]" : "");

@@ -14,11 +14,13 @@ if [ ! -e "$FF_BUILD_DIR/modules/ros.so" ]; then # built without Cyclone DDS: sa
   without "all of it: built without Cyclone DDS"
   ended
 fi
-mkdir bare && cp "$FREEFLOAT" bare/ # where its modules are not: as if built without Cyclone DDS
-expect 2 "^--ros: ROS 2 needs Cyclone DDS when freefloat is built: the module ros is missing" bare/freefloat run "$S" --out x --quiet --ros
-one_line
-expect 2 "ROS 2 needs Cyclone DDS when freefloat is built: the module dds is missing" bare/freefloat rt "$FF_SOURCE_DIR/scenarios/ros2-client.yaml" --arm --out y --wait 1
-expect 0 "" bare/freefloat run "$FF_SOURCE_DIR/scenarios/ros2-client.yaml" --out z --quiet --log none --set time.duration=0.1
+if [ -z "$FF_SANITIZED" ]; then # that build finds its modules beside its libraries, not beside the program
+  mkdir bare && cp "$FREEFLOAT" bare/ # where its modules are not: as if built without Cyclone DDS
+  expect 2 "^--ros: ROS 2 needs Cyclone DDS when freefloat is built: the module ros is missing" bare/freefloat run "$S" --out x --quiet --ros
+  one_line
+  expect 2 "ROS 2 needs Cyclone DDS when freefloat is built: the module dds is missing" bare/freefloat rt "$FF_SOURCE_DIR/scenarios/ros2-client.yaml" --arm --out y --wait 1
+  expect 0 "" bare/freefloat run "$FF_SOURCE_DIR/scenarios/ros2-client.yaml" --out z --quiet --log none --set time.duration=0.1
+fi
 expect 2 "^--ros: 'nonsense' is not an address; allowed: ADDRESS:DOMAIN" "$FREEFLOAT" run "$S" --out x --quiet --ros=nonsense
 one_line
 expect 2 "^--ros: domain 233: allowed: 0 to 232" "$FREEFLOAT" run "$S" --out x --quiet --ros=127.0.0.1:233

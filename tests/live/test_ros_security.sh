@@ -18,7 +18,7 @@ one_line
 reader() { # NAME [FOLDER]: it reads until it is killed
   mkfifo "$1.in" && exec 7<> "$1.in"
   echo "read rt/client/pose geometry_msgs::msg::dds_::PoseStamped_ r" >&7
-  from=$1.in behind "$1.txt" timeout 100 "$peer" $domain ${2:+"$2"}
+  behind_from=$1.in behind "$1.txt" timeout 100 "$peer" $domain ${2:+"$2"}
   readers+=($!)
 }
 readers=()

@@ -16,7 +16,7 @@ crowd() { # DOMAIN NUMBER: the last one is stopped; each waits for what the run 
     mkfifo "in.$n" 2> /dev/null
     exec 7<> "in.$n"
     echo "take rt/client/pose geometry_msgs::msg::dds_::PoseStamped_ r" >&7
-    from=in.$n behind "reader.$n" "$peer" "$1"
+    behind_from=in.$n behind "reader.$n" "$peer" "$1"
     readers+=($!)
   done
 }

@@ -662,7 +662,7 @@ await check("a long log opens by its overview, and every row is read where one l
       const row = rows[first + Math.floor(401 * random())];
       const values = await page.evaluate((t) => freefloat.plots.find((p) => p.title === "Any column").valuesAt(t).values, row[0]);
       const truth = Math.fround(row[names.indexOf("client.velocity.z")]);
-      assert.equal(values.filter((v) => v === truth).length, 3, `t = ${row[0]}: ${values}, not ${truth}`);
+      assert.ok(values.filter((v) => v === truth).length >= 3, `t = ${row[0]}: ${values}, not ${truth}`);
     }
     const times = await page.evaluate(([a, b]) => {
       const run = freefloat.runs[1];
