@@ -41,15 +41,15 @@ static int keep_bytes(const char *name, const char *bytes, size_t length) {
     return file;
 }
 
-/* The loader takes a path that it has seen for the library that it loaded from there: each load has its own,
- * for the number of a descriptor comes again. False: too many. */
-static bool name_path(int file, char *path, size_t size) {
-    static atomic_int loads;
-    const int n = atomic_fetch_add(&loads, 1);
+/* The loader takes a path that it has seen for the library that it loaded from there, and the number of a
+ * descriptor comes again: each load has a spelling of its own, by the bits of a counter. */
+static void name_path(int file, char *path, size_t size) {
+    static atomic_uint loads;
+    const unsigned n = atomic_fetch_add(&loads, 1);
     size_t used = ff_append(path, size, 0, "/proc/self/fd/");
-    for (int i = 0; i < n && used < size; i++)
-        used = ff_append(path, size, used, "./");
-    return ff_append(path, size, used, "%d", file) < size - 1;
+    for (int bit = 0; bit < 32; bit++)
+        used = ff_append(path, size, used, n >> bit & 1 ? ".//" : "./");
+    ff_append(path, size, used, "%d", file);
 }
 
 ff_status ff_image_read(ff_held *held, const char *path, const ff_held_file **file, char *why, size_t size) {
@@ -65,7 +65,7 @@ ff_status ff_image_read(ff_held *held, const char *path, const ff_held_file **fi
 }
 
 void *ff_image_load(const ff_held_file *file, char *why, size_t size) {
-    char path[1200];
+    char path[160]; /* 14 + 32 * 3 + a number */
     if (memmem(file->text, file->length, "$ORIGIN", 7) || memmem(file->text, file->length, "${ORIGIN}", 9)) {
         snprintf(why, size,
                  "it looks for libraries beside itself ($ORIGIN), but is loaded from memory; allowed: link "
@@ -77,13 +77,14 @@ void *ff_image_load(const ff_held_file *file, char *why, size_t size) {
         snprintf(why, size, "it cannot be kept in memory to be loaded (memfd_create: %s)", strerror(errno));
         return NULL;
     }
-    void *const library = name_path(memory, path, sizeof path) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
+    name_path(memory, path, sizeof path);
+    void *const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         const char *text = dlerror();
         const size_t n = strlen(path);
         if (text && strncmp(text, path, n) == 0 && strncmp(text + n, ": ", 2) == 0)
             text += n + 2;
-        snprintf(why, size, "%s", text ? text : "too many libraries were loaded before");
+        snprintf(why, size, "%s", text ? text : "the loader does not say why");
     }
     close(memory);
     return library;
