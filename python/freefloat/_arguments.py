@@ -1,6 +1,7 @@
 """What a caller gives, checked in one place: numbers, texts and paths for the library, or ArgumentError in one line."""
 from __future__ import annotations
 
+import functools
 import inspect
 import json
 import math
@@ -33,10 +34,19 @@ def arguments_of(kind: "Callable[P, Any]") -> "Callable[[Callable[..., R]], Call
     def decorate(function: "Callable[..., R]") -> "Callable[P, R]":
         own, taken = inspect.signature(function), inspect.signature(kind)
         this = [p for p in own.parameters.values() if p.name == "self"]
-        function.__signature__ = taken.replace(  # type: ignore[attr-defined]
-            parameters=[*this, *taken.parameters.values()], return_annotation=own.return_annotation)
-        function.__annotations__ = {**get_type_hints(getattr(kind, "__init__")), "return": own.return_annotation}
-        return function
+        whole = taken.replace(parameters=[*this, *taken.parameters.values()], return_annotation=own.return_annotation)
+        name = function.__qualname__.replace(".__init__", "")
+
+        @functools.wraps(function)
+        def called(*arguments: Any, **options: Any) -> R:
+            try:
+                whole.bind(*arguments, **options)
+            except TypeError as error:
+                raise TypeError(f"{name}() {error}") from None
+            return function(*arguments, **options)
+        called.__signature__ = whole  # type: ignore[attr-defined]
+        called.__annotations__ = {**get_type_hints(getattr(kind, "__init__")), "return": own.return_annotation}
+        return called
     return decorate
 
 

@@ -160,6 +160,11 @@ class Refusals(Case):
             ff.run(scenario, **options)
         return caught.exception
 
+    def test_what_no_argument_is_called(self):
+        for call, name in ((ff.run, "run"), (ff.Simulation, "Simulation")):
+            with self.assertRaisesRegex(TypeError, name + r"\(\) got an unexpected keyword argument 'blah'"):
+                call("scenarios/deos-client.yaml", blah=1)
+
     def test_each_kind(self):
         for options in ({"method": "nonsense"}, {"set": {"foo": 1}}, {"set": {"satellites.client.mass": -1}},
                         {"set": {"time.cycle": "hello"}}, {"method": "./none.so"}):
