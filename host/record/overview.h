@@ -25,7 +25,8 @@ ff_status ff_overview_init(const ff_columns *columns, ff_overview *overview);
 void ff_overview_free(ff_overview *overview);
 /* FF_ERR_MEMORY. */
 ff_status ff_overview_take(ff_overview *overview, const ff_columns *columns, const ff_row *row);
-/* Nothing for a run of which every row is in the table. codec: NULL for none. FF_ERR_MEMORY, or the writer's status. */
+/* Nothing for a run of which every row is in the table. codec: NULL for none. FF_ERR_MEMORY, or the writer's
+ * status. */
 ff_status ff_overview_write(const ff_overview *overview, const ff_codec *codec, ff_mcap_writer *writer);
 
 #endif
