@@ -183,9 +183,13 @@ static void test_losses(void **state) {
                                                    : FF_TRIP_MISSED,
                                  .set = {fault}};
                 wire *w = kept(fast, &t);
-                assert_int_equal(w->robot[0].held, w->facility.rsi[0].late);
+                /* after more than may be lost it is not answered any more, not even to end: how often it
+                 * holds then depends on how soon this process ends the facility */
+                if (t.code == FF_TRIP_MISSED)
+                    assert_true(w->robot[0].held >= (uint64_t)n);
+                else
+                    assert_int_equal(w->robot[0].held, w->facility.rsi[0].late);
                 assert_true(w->robot[0].last_step < 1e-9);
-                /* after more than may be lost it is not answered any more, not even to end */
                 assert_int_equal(w->robot[0].stops, t.code != FF_TRIP_MISSED);
                 drop(w);
             }
