@@ -553,6 +553,7 @@ static bool feed_row(ff_executive *e, ff_status stepped) {
 /* Cycle k is done. A loop that diverged is a fault like any other where limits act: the robots are stopped.
  */
 static void advance(ff_executive *e, ff_status stepped) {
+    e->done++;
     e->result->cycles = e->k;
     if (stepped < 0 && e->guard.watches)
         e->found =

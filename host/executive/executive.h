@@ -62,6 +62,7 @@ typedef struct ff_executive {
     unsigned led;              /* bodies that a stop leads out of a contact */
     uint64_t tick;             /* cycles of the station so far */
     uint64_t k;                /* cycle of the loop: those of a stop are not counted */
+    uint64_t done;             /* cycles of the loop since the program began; not a state */
     bool final;                /* it is the last: where everything stands at the end */
     bool ended;                /* no more cycles: the end was reached, or result->status says why not */
     bool stepped;              /* in this cycle the loop was */

@@ -142,13 +142,17 @@ bool ff_running_cycle(ff_running *r) {
         return true;
     }
     ff_executive *e = &r->executive;
-    if (e->ended)
-        return false;
-    const uint64_t tick = e->tick;
-    if (ff_executive_cycle(e) == FF_OK &&
-        !ff_run_progress(&r->options, r->result->cycles, r->scenario->cycles))
-        ff_executive_stop(e);
-    return e->tick > tick;
+    const uint64_t done = e->done;
+    while (!e->ended &&
+           e->done == done) { /* those in which a stop brakes have no row: they follow the last one */
+        const uint64_t tick = e->tick;
+        if (ff_executive_cycle(e) == FF_OK &&
+            !ff_run_progress(&r->options, r->result->cycles, r->scenario->cycles))
+            ff_executive_stop(e);
+        if (e->tick == tick)
+            return false;
+    }
+    return e->done > done;
 }
 
 void ff_running_stop(ff_running *r) {

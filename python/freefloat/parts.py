@@ -51,7 +51,8 @@ class _Arrays:
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in self._written:
             raise AttributeError(f"'{name}' cannot be set, allowed: {', '.join(self._written)}")
-        getattr(self, name)[:] = value
+        there = getattr(self, name)
+        there[:] = _arguments.vector(f"'{name}'", value, there.size)
 
     def _place(self, **values: Any) -> None:
         for name, value in values.items():
@@ -226,6 +227,12 @@ def _address(path: str, symbol: str) -> int:
         raise ArgumentError(f"{path}: {error}") from None
 
 
+def _nothing(what: str, answer: Any) -> None:
+    """Of a function that writes what it has to say."""
+    if answer is not None:
+        raise ArgumentError(f"{what} returned {answer!r:.60}, allowed: nothing; it writes into what it is given")
+
+
 class Parts(Calls):
     """The C side of the functions that were brought. Kept alive by the run."""
 
@@ -246,7 +253,7 @@ class Parts(Calls):
         cycle = MethodCycle(io)
 
         def step(_user: Any, _io: Any) -> int:
-            function(cycle)
+            _nothing("a method", function(cycle))
             return 0
         label = ffi.new("char[]", name.encode())
         self.keep += [io, label]
@@ -265,6 +272,8 @@ class Parts(Calls):
             ffi.memmove(seen.c, i, sizes[0])  # the library's own are gone when the run is
             ffi.memmove(done.c, o, sizes[1])
             answer = function(made[0])
+            if answer is not False and answer is not True:
+                _nothing("on-board software", answer)
             ffi.memmove(o, done.c, sizes[1])
             return 1 if answer is False else 0
         self.struct.obsw = self.callback("ffh_obsw_step *", step, -1)

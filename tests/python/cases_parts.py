@@ -150,10 +150,14 @@ class Functions(Case):
             b.phase = 7
         for wrong in (lambda c: setattr(c.bodies[0], "force", [0, 0, 0]), lambda c: setattr(c, "t", 3),
                       lambda c: setattr(c.bodies[0], "out_forse", [0, 0, 0]), lambda c: c.bodies[0].force.fill(0),
-                      lambda c: setattr(c.bodies[0], "out_force", [0, 0])):
+                      lambda c: setattr(c.bodies[0], "out_force", [0, 0]), lambda c: setattr(c.bodies[0], "out_force", 5),
+                      lambda c: setattr(c.bodies[0], "out_force", True), lambda c: setattr(c.bodies[0], "out_force", "5"),
+                      lambda c: setattr(c.bodies[0], "out_force", [0, np.nan, 0]), lambda c: np.zeros(3)):
             with self.assertRaises(ff.CallbackError) as caught:
                 ff.run(DEOS, wrong, SHORT)
-            self.assertIsInstance(caught.exception.__cause__, (AttributeError, ValueError))
+            self.assertIsInstance(caught.exception.__cause__, (AttributeError, ValueError, ff.ArgumentError))
+        with self.assertRaisesRegex(ff.CallbackError, "'force' has nan in it"):
+            ff.run(CAPTURE, set={"time.duration": 0.1}, obsw=lambda b: setattr(b, "force", [0, 0, float("nan")]))
         with self.assertRaisesRegex(ff.CallbackError, "'phase' cannot be set, allowed: force, torque, joint_torque"):
             ff.run(CAPTURE, set={"time.duration": 0.1}, obsw=board)
 

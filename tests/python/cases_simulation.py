@@ -36,6 +36,16 @@ class Branches(Case):
             self.same_columns(made.columns, whole.columns)
             self.same_summary(made.summary, whole.summary)
 
+    def test_a_limit_ends_it(self):
+        """Cycles in which a stop brakes have no row and are no steps: what ended the run is raised by the call that met it."""
+        sim = ff.Simulation(os.path.join(SCENARIOS, "template.yaml"), method="tdpa", reference=False)
+        self.assertEqual(sim.advance(5), 5)
+        sim.command("client", [0.03, 0, 0])
+        with self.assertRaisesRegex(ff.RunError, "FAULT, LAG"):
+            sim.advance(20)
+        self.assertLess(sim.k, 25)
+        self.assertTrue(sim.ended)
+
     def test_methods(self):
         for method in ("ideal", "direct", "tdpa", "damping", "impact", "fused"):
             with self.subTest(method=method):
