@@ -8,7 +8,7 @@ JOBS ?= $(shell nproc)
 help:
 	@echo "make run        install what is missing, build, compare six methods on one contact, show where the report is"
 	@echo "make playground install what is missing, build the page that runs every method in a browser: playground.html"
-	@echo "make test       the same up to the tests (about 11 minutes on two cores)"
+	@echo "make test       the same up to the tests (about 10 minutes on two cores, 13 where nothing was compiled before)"
 	@echo "make test-long  full figures, soaks, fuzzing times and the mutation check"
 	@echo "make coverage   lines and branches that the tests reach"
 	@echo "make bench      speed beside MuJoCo, cyclictest, fwrite and OLD=BINARY; writes build-release/bench.json"
