@@ -217,7 +217,7 @@ void ff__manifest_trouble(const char *folder, ff_status status, int error, char 
     else if (there && S_ISLNK(info.st_mode))
         snprintf(text, size, "its " FF_RUN_MANIFEST " is a link, which is not followed");
     else if (there && !S_ISREG(info.st_mode))
-        snprintf(text, size, "its " FF_RUN_MANIFEST " is no file but a %s",
+        snprintf(text, size, "its " FF_RUN_MANIFEST " is not a file but a %s",
                  S_ISDIR(info.st_mode)    ? "folder"
                  : S_ISFIFO(info.st_mode) ? "pipe"
                                           : "device");

@@ -72,8 +72,8 @@ mkfifo v/manifest.json; exec 9<> v/manifest.json
 for kind in pipe folder; do
   [ $kind = pipe ] || { exec 9>&-; rm v/manifest.json; mkdir v/manifest.json; }
   # shellcheck disable=SC2086
-  [ $kind = folder ] || expect 2 "^v: is not empty, and no run of freefloat that may be replaced \(its manifest.json is no file but a $kind\)" "$FREEFLOAT" run own.yaml $short --quiet --out v; one_line # a folder: of any result
-  expect 2 "its manifest.json is no file but a $kind$" "$FREEFLOAT" verify v; one_line
+  [ $kind = folder ] || expect 2 "^v: is not empty, and no run of freefloat that may be replaced \(its manifest.json is not a file but a $kind\)" "$FREEFLOAT" run own.yaml $short --quiet --out v; one_line # a folder: of any result
+  expect 2 "its manifest.json is not a file but a $kind$" "$FREEFLOAT" verify v; one_line
 done
 rmdir v/manifest.json; echo "{}" > v/manifest.json
 # shellcheck disable=SC2086

@@ -110,42 +110,19 @@ static const ff_setting setting[] = {
         "TCP port of its configuration page; 0: 80, as on the device, of a virtual one (on loopback) 49180."),
 };
 
-const ff_device ff_device_ati = {.name = "ati-rdt",
-                                 .help = "an ATI sensor over RDT; `run` and `facility` give it the errors "
-                                         "named here.",
-                                 .kind = FF_DEVICE_SENSOR,
-                                 .setting = setting,
-                                 .settings = sizeof setting / sizeof *setting,
-                                 .port = FF_ATI_PORT,
-                                 .second = 49180,
-                                 .page = FF_ATI_HTTP_PATH,
-                                 .bytes = sizeof(sensor),
-                                 .open = open,
-                                 .configure = configure,
-                                 .range = range,
-                                 .sample = sample,
-                                 .answer = answer,
-                                 .stop = stop,
-                                 .count = count};
+/* A Net F/T and an Axia have port, records and page in common; start and status word are their own. */
+#define ATI_DEVICE(its_name, its_article, its_open)                                                   \
+    {                                                                                                 \
+        .name = its_name,                                                                             \
+        .help = its_article " over RDT; `run` and `facility` give it the errors named here.",         \
+        .kind = FF_DEVICE_SENSOR, .setting = setting, .settings = sizeof setting / sizeof *setting,   \
+        .port = FF_ATI_PORT, .second = 49180, .page = FF_ATI_HTTP_PATH, .bytes = sizeof(sensor),      \
+        .open = its_open, .configure = configure, .range = range, .sample = sample, .answer = answer, \
+        .stop = stop, .count = count                                                                  \
+    }
 
-/* The same port, records and page; another start and another status word. */
-const ff_device ff_device_axia = {.name = "ati-axia",
-                                  .help = "an ATI Ethernet Axia over RDT; `run` and `facility` give it the "
-                                          "errors named here.",
-                                  .kind = FF_DEVICE_SENSOR,
-                                  .setting = setting,
-                                  .settings = sizeof setting / sizeof *setting,
-                                  .port = FF_ATI_PORT,
-                                  .second = 49180,
-                                  .page = FF_ATI_HTTP_PATH,
-                                  .bytes = sizeof(sensor),
-                                  .open = open_axia,
-                                  .configure = configure,
-                                  .range = range,
-                                  .sample = sample,
-                                  .answer = answer,
-                                  .stop = stop,
-                                  .count = count};
+const ff_device ff_device_ati = ATI_DEVICE("ati-rdt", "an ATI sensor", open);
+const ff_device ff_device_axia = ATI_DEVICE("ati-axia", "an ATI Ethernet Axia", open_axia);
 
 /* Requests and records are the Net F/T's; the scale is fixed at 1/10000 N and 1/100000 N m, as its converter
  * is commonly used: not compared with the maker's own text. */
