@@ -67,7 +67,8 @@ static ff_status reserve(ff_thin *t) {
     if (t->rows < t->allocated)
         return FF_OK;
     const size_t want = t->allocated ? FF_THIN_ROWS : FIRST_ROWS,
-                 bytes = ((want * t->width + 1) * sizeof *t->value + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
+                 bytes =
+                     ((want * t->width + 1) * sizeof *t->value + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
     double *time = realloc(t->time, want * sizeof *time);
     if (time)
         t->time = time;
