@@ -52,6 +52,15 @@ static void test_an_answer_counts_once(void **state) {
     assert_vec3_near(s.velocity.v, ff_vec3_zero(), 0.0);
     ff_output_confirm(&s, false, false); /* nor is there any to doubt */
     assert_false(s.doubtful);
+    ff_output_step(&c, &s, 20 * c.cycle,
+                   &out); /* one that is set down elsewhere rests there, and nothing is open */
+    const ff_pose elsewhere = {ff_quat_exp(ff_vec3_make(0, 0.1, 0)), ff_vec3_make(0.3, 0.2, 0.1)};
+    ff_output_stand(&s, elsewhere);
+    assert_memory_equal(&s.pose, &elsewhere, sizeof elsewhere);
+    assert_memory_equal(&s.sent, &elsewhere, sizeof elsewhere);
+    assert_vec3_near(s.velocity.v, ff_vec3_zero(), 0.0);
+    assert_vec3_near(s.acceleration.v, ff_vec3_zero(), 0.0);
+    assert_false(s.doubtful || s.pending);
 }
 
 /* Where both truths of an answer leave no step, the robot stands: it comes to rest where it is, and what it
