@@ -56,7 +56,7 @@ static inline ff_status lu_factor(size_t n, double *a, size_t *pivots) {
     return FF_OK;
 }
 
-/* Six rows, those of a robot's Jacobian, are compiled by themselves: a third fewer instructions. */
+/* Six rows, those of a robot's Jacobian, are compiled by themselves. */
 ff_status ff_lu_factor(size_t n, double *a, size_t *pivots) {
     return n == 6 ? lu_factor(6, a, pivots) : lu_factor(n, a, pivots);
 }
