@@ -29,4 +29,11 @@ static inline ff_quat ff__quat_at(ff__group g, size_t k) {
     return (ff_quat){v[0], v[1], v[2], v[3]};
 }
 
+/* Variance by which the scatter of a fit is judged: of `count` residuals with this sum of squares and this
+ * sum of products with the residual a row before, after a fit of `fitted` numbers. Residuals that are alike
+ * from row to row say less than their number: what changes slowly against them is known as if each had (1 +
+ * rho)/(1 - rho) of its variance. Rho of residuals is too small by (fitted (1 + rho) + 2 rho)/count, which is
+ * put back, and a fit takes as many of the rows as its numbers see. */
+double ff__residual_variance(double sum, double lagged, size_t count, int fitted);
+
 #endif

@@ -43,8 +43,8 @@ typedef struct ff_log_delay {
     ff_estimate frequency; /* [Hz] second order; FF_NAN */
     ff_estimate damping;   /* ratio, second order; FF_NAN */
     double residual;       /* [m] or [rad] rms of what the model leaves */
-    size_t rows;
-    bool rotation; /* the attitude moved, not the position */
+    size_t rows;           /* that were fitted; with FF_ERR_ARGUMENT: the delay is not below delay_max */
+    bool rotation;         /* the attitude moved, not the position */
 } ff_log_delay;
 
 typedef struct ff_log_contact {
@@ -68,7 +68,8 @@ typedef struct ff_log_payload {
 } ff_log_payload;
 
 /* delay_max [s] bounds the search; FF_NAN: 0.5 s or a quarter of the log. FF_ERR_ARGUMENT (a column is
- * missing, the log is short, the robot hardly moved), FF_ERR_MEMORY; message is one sentence. */
+ * missing, the log is short, the robot hardly moved, the delay is not below delay_max), FF_ERR_MEMORY;
+ * message is one sentence. */
 ff_status ff_log_identify_delay(const ff_log_table *table, int body, double delay_max, ff_log_delay *out,
                                 char *message, size_t size);
 /* skew [s]: by how much the force is older than the pose in the same row; each millisecond that it is wrong

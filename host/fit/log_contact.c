@@ -114,12 +114,22 @@ static int find_other(const ff_log_table *t, int body, const ff__motion *m, size
     return -1;
 }
 
-/* Sums of the regression f = k d + c d' + offset(contact), after the mean of each contact is removed. */
+/* Sums of the regression f = k d + c d' + offset(contact), after the mean of each contact is removed: of
+ * products of (d, d', f) with those of the same row and of the row before. */
 typedef struct sums {
-    double dd, dv, vv, df, vf, ff;
+    double same[3][3], before[3][3];
     size_t rows;
     int contacts;
 } sums;
+
+/* a^T M a: of residuals, for a = (-k, -c, 1). */
+static double form(double (*M)[3], const double *a) {
+    double sum = 0.0;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++)
+            sum += a[i] * M[i][j] * a[j];
+    return sum;
+}
 
 static void add_contact(const ff_log_table *t, const ff__motion *m, const ff__motion *other, double skew,
                         double noise, size_t from, size_t to, sums *s, ff_vec3 *point) {
@@ -131,8 +141,8 @@ static void add_contact(const ff_log_table *t, const ff__motion *m, const ff__mo
     const ff_vec3 n = ff_vec3_unit(sum);
     double mean_d = 0.0, mean_v = 0.0, mean_f = 0.0;
     for (int pass = 0; pass < 2; pass++) {
-        double total_d = 0.0, total_v = 0.0, total_f = 0.0;
-        size_t rows = 0;
+        double total_d = 0.0, total_v = 0.0, total_f = 0.0, last[3] = {0};
+        size_t rows = 0, last_row = 0;
         /* the first and last row may hold a force that began or ended inside the cycle, or was cut at zero */
         for (size_t k = from + 1; k + 1 < to; k++) {
             const ff_vec3 f = inertial_force(m, k);
@@ -155,13 +165,15 @@ static void add_contact(const ff_log_table *t, const ff__motion *m, const ff__mo
                 total_f += along;
                 continue;
             }
-            const double x = d - mean_d, y = rate - mean_v, g = along - mean_f;
-            s->dd += x * x;
-            s->dv += x * y;
-            s->vv += y * y;
-            s->df += x * g;
-            s->vf += y * g;
-            s->ff += g * g;
+            const double now[3] = {d - mean_d, rate - mean_v, along - mean_f};
+            for (int i = 0; i < 3; i++)
+                for (int j = 0; j < 3; j++) {
+                    s->same[i][j] += now[i] * now[j];
+                    if (last_row + 1 == k)
+                        s->before[i][j] += now[i] * last[j];
+                }
+            memcpy(last, now, sizeof last);
+            last_row = k;
         }
         if (rows < 3)
             return;
@@ -201,15 +213,16 @@ ff_status ff_log_identify_contact(const ff_log_table *table, int body, double sk
         }
         from = k + 1;
     }
-    const double det = s.dd * s.vv - s.dv * s.dv;
+    const double dd = s.same[0][0], dv = s.same[0][1], vv = s.same[1][1], df = s.same[0][2],
+                 vf = s.same[1][2], det = dd * vv - dv * dv;
     if (s.contacts == 0 || s.rows < (size_t)s.contacts + 4 || !(det > 0.0))
         return ff_refuse(FF_ERR_ARGUMENT, message, size,
                          "the log holds no contact of at least six rows of this body");
-    const double k = (s.vv * s.df - s.dv * s.vf) / det, c = (s.dd * s.vf - s.dv * s.df) / det;
-    const double rest = fmax(0.0, s.ff - k * s.df - c * s.vf);
-    const double variance = rest / (double)(s.rows - (size_t)s.contacts - 2);
-    out->stiffness = (ff_estimate){k, sqrt(variance * s.vv / det)};
-    out->damping = (ff_estimate){c, sqrt(variance * s.dd / det)};
+    const double k = (vv * df - dv * vf) / det, c = (dd * vf - dv * df) / det, left[3] = {-k, -c, 1.0};
+    const double rest = fmax(0.0, s.same[2][2] - k * df - c * vf);
+    const double variance = ff__residual_variance(rest, form(s.before, left), s.rows, s.contacts + 2);
+    out->stiffness = (ff_estimate){k, sqrt(variance * vv / det)};
+    out->damping = (ff_estimate){c, sqrt(variance * dd / det)};
     out->point = ff_vec3_scale(1.0 / s.contacts, point);
     out->contacts = s.contacts;
     out->rows = s.rows;

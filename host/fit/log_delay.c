@@ -145,7 +145,7 @@ static bool improve(const series *s, ff_log_lag lag, int n, double delay_max, co
     return false;
 }
 
-/* Variances of theta. Residuals that are alike from row to row say less than their number. */
+/* Variances of theta. */
 static void judge(const series *s, ff_log_lag lag, int n, const double *theta, const double *A, double *cov) {
     const size_t total = s->rows * SIGNALS, from = s->first * SIGNALS;
     model(s, lag, theta);
@@ -156,8 +156,7 @@ static void judge(const series *s, ff_log_lag lag, int n, const double *theta, c
         if (i >= from + SIGNALS)
             lagged += r * (s->x[i - SIGNALS] - s->out[i - SIGNALS]);
     }
-    const double rho = sum > 0.0 ? fmin(fmax(lagged / sum, 0.0), 0.999) : 0.0;
-    const double variance = sum / (double)(total - from) * (1.0 + rho) / (1.0 - rho);
+    const double variance = ff__residual_variance(sum, lagged, total - from, n);
     double L[PARAMETERS * PARAMETERS];
     memcpy(L, A, sizeof L);
     for (int p = 0; p < n; p++)
@@ -327,5 +326,12 @@ ff_status ff_log_identify_delay(const ff_log_table *table, int body, double dela
     }
     out->rows = s.rows - s.first;
     free(s.u);
+    /* at the bound the search has ended, not the valley */
+    if (status == FF_OK && !(out->delay.value + 3.0 * out->delay.sd < delay_max)) {
+        *out = (ff_log_delay){
+            .delay = none, .time = none, .frequency = none, .damping = none, .rows = out->rows};
+        return ff_refuse(FF_ERR_ARGUMENT, message, size,
+                         "the delay is not below the largest that is tried, %.6g ms", 1e3 * delay_max);
+    }
     return status;
 }

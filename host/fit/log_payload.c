@@ -103,8 +103,11 @@ typedef struct payload_fit {
     double theta[UNKNOWNS];
     double weight_t;       /* of a torque beside a force */
     double rest_f, rest_t; /* sums of squares of the last pass */
-    double turned;         /* rad, the largest turn against gravity */
-    size_t rows;           /* of the last pass */
+    double lagged;         /* sum of products of a force's residual with that of the row before */
+    double last[3];        /* the row before, its residuals of the force */
+    size_t last_row;
+    double turned; /* rad, the largest turn against gravity */
+    size_t rows;   /* of the last pass */
 } payload_fit;
 
 /* Row k into the normal equations, if `gather`, and into the sums of what theta leaves. */
@@ -133,14 +136,18 @@ static void take_row(payload_fit *p, size_t k, bool gather) {
         }
         p->rest_f += ef * ef;
         p->rest_t += et * et;
+        p->lagged += p->last_row + 1 == k ? ef * p->last[i] : 0.0;
+        p->last[i] = ef;
     }
+    p->last_row = k;
     p->rows++;
 }
 
 static void pass_over(payload_fit *p, bool gather) {
     if (gather)
         memset(&p->sum, 0, sizeof p->sum);
-    p->rest_f = p->rest_t = 0.0;
+    p->rest_f = p->rest_t = p->lagged = 0.0;
+    p->last_row = p->table->rows;
     p->rows = 0;
     for (size_t k = 1; k + 1 < p->table->rows; k++)
         if (!touches(&p->contacts, k - 1) && !touches(&p->contacts, k) && !touches(&p->contacts, k + 1))
@@ -185,7 +192,8 @@ static ff_status fit_payload(payload_fit *p, char *message, size_t size) {
 /* Values with their standard deviations. */
 static ff_status state(const payload_fit *p, ff_log_payload *out, char *message, size_t size) {
     const double n = 3.0 * (double)p->rows;
-    const double variance = p->rest_f / (n - UNKNOWNS); /* of a row of weight 1 */
+    /* of a row of weight 1 */
+    const double variance = ff__residual_variance(p->rest_f, p->lagged, 3 * p->rows, UNKNOWNS);
     double sd[UNKNOWNS];
     for (int i = 0; i < UNKNOWNS; i++) {
         double e[UNKNOWNS] = {0};

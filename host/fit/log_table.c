@@ -30,3 +30,12 @@ bool ff__find_motion(const ff_log_table *t, int body, ff__motion *m) {
                       ff__find(t, body, "force_measured.x"), ff__find(t, body, "torque_measured.x")};
     return m->p.at && m->q.at && m->v.at && m->w.at && m->f.at && m->t.at;
 }
+
+double ff__residual_variance(double sum, double lagged, size_t count, int fitted) {
+    const double n = (double)count;
+    if (!(sum > 0.0) || n <= fitted + 2.0)
+        return 0.0;
+    const double rho = fmin(fmax((lagged / sum + fitted / n) / (1.0 - (fitted + 2.0) / n), 0.0), 0.999);
+    const double alike = (1.0 + rho) / (1.0 - rho);
+    return sum / fmax(n - fitted * alike, 1.0) * alike;
+}

@@ -20,9 +20,9 @@
 #include "record/topics.h"
 
 enum {
-    FF_LOG_FORMAT = 2, /* raised where the program before cannot replay what this one writes, or this what
-                          that wrote; 1 stands for logs without it, of version 0.1 */
-    FF_LOG_MAX_SETS = 64,
+    FF_LOG_FORMAT = 2,    /* raised where the program before cannot replay what this one writes, or this what
+                             that wrote; 1 stands for logs without it, of version 0.1 */
+    FF_LOG_MAX_SETS = 72, /* those of the caller, and of a variant of a method */
     FF_LOG_MAX_FOUND = 2 + 2 * FF_MAX_BODIES
 };
 

@@ -33,7 +33,7 @@ static ff_status delay(const ff_log_identify_config *r, const ff_log_table *t, i
     char message[200];
     const ff_status status = ff_log_identify_delay(t, body, r->delay_max, &d, message, sizeof message);
     if (status != FF_OK) {
-        snprintf(line, size, "%s", message);
+        snprintf(line, size, "%s%s", message, d.rows ? ": a larger delay-max is needed" : "");
         return status;
     }
     put(json, "delay_s", "delay_sd_s", d.delay);

@@ -39,6 +39,9 @@ ff_outcome ff_session_load(ff_session *session, const char *path, const ff_scena
     char message[1024], warnings[4096];
     *session = (ff_session){0};
     ff_scenario_options load = options ? *options : (ff_scenario_options){0};
+    if (load.sets > FF_LOG_MAX_SETS) /* ff_variant_load and ff_variant_load_named refuse them before */
+        return ff_notes_error(notes, FF_REFUSED, "%s: %d overrides, allowed: up to %d", path, load.sets,
+                              FF_LOG_MAX_SETS);
     load.held = load.held ? load.held : &session->held;
     const ff_status status =
         ff_scenario_load(path, &load, &session->scenario, message, sizeof message, warnings, sizeof warnings);
@@ -52,7 +55,7 @@ ff_outcome ff_session_load(ff_session *session, const char *path, const ff_scena
     snprintf(session->label, sizeof session->label, "%s", ff_scenario_method_name(&session->scenario));
     session->path = path;
     session->method = load.method;
-    for (int i = 0; i < load.sets && i < FF_LOG_MAX_SETS; i++)
+    for (int i = 0; i < load.sets; i++)
         session->set[session->sets++] = load.set[i];
     return FF_DONE;
 }

@@ -88,50 +88,68 @@ int ff_variants_parse(const char *list, const ff_catalog *catalog, ff_variant *v
     }
 }
 
+/* The common overrides and then the variant's, in `set`. False and one line: too many. */
+static bool join_sets(const ff_scenario_options *common, const ff_variant *variant,
+                      const char *set[FF_LOG_MAX_SETS], ff_scenario_options *made, char *message,
+                      size_t size) {
+    *made = *common;
+    if (common->sets > FF_COMMON_SETS) {
+        snprintf(message, size, "%d overrides, allowed: up to %d", common->sets, FF_COMMON_SETS);
+        return false;
+    }
+    if (variant->sets == 0)
+        return true;
+    made->set = set;
+    for (int i = 0; i < common->sets; i++)
+        set[i] = common->set[i];
+    for (int i = 0; i < variant->sets; i++)
+        set[made->sets++] = variant->set[i];
+    return true;
+}
+
 ff_outcome ff_variant_load(ff_session *session, const char *file, const ff_variant *variant,
                            const ff_scenario_options *common, ff_notes *notes) {
-    const char *all[FF_LOG_MAX_SETS + FF_VARIANT_SETS];
-    ff_scenario_options options = *common;
-    options.set = all;
+    const char *all[FF_LOG_MAX_SETS];
+    char message[128];
+    ff_scenario_options options;
+    if (!join_sets(common, variant, all, &options, message, sizeof message)) {
+        *session = (ff_session){.run.status = FF_ERR_ARGUMENT};
+        snprintf(session->refusal, sizeof session->refusal, "%s", message);
+        return ff_notes_error(notes, FF_REFUSED, "%s: %s", file, message);
+    }
     options.method = variant->method;
-    for (int i = 0; i < common->sets; i++)
-        all[i] = common->set[i];
-    for (int i = 0; i < variant->sets; i++)
-        all[options.sets++] = variant->set[i];
     const ff_outcome outcome = ff_session_load(session, file, &options, notes);
     snprintf(session->label, sizeof session->label, "%s", variant->label);
     return outcome;
 }
 
 bool ff_variant_options(const ff_scenario_options *given, ff_variant *variant,
-                        const char *set[FF_LOG_MAX_SETS + FF_VARIANT_SETS], ff_scenario_options *made,
-                        char *message, size_t size) {
-    const char *const method = given ? given->method : NULL;
-    *made = given ? *given : (ff_scenario_options){0};
+                        const char *set[FF_LOG_MAX_SETS], ff_scenario_options *made, char *message,
+                        size_t size) {
+    static const ff_scenario_options none;
+    const ff_scenario_options *const common = given ? given : &none;
+    const char *const method = common->method;
     *variant = (ff_variant){0};
     if (!method || !strchr(method, ':') || path_length(method, strlen(method)) == strlen(method))
-        return true;
+        return join_sets(common, variant, set, made, message, size);
     char why[600];
-    if (!ff_variant_parse(method, strlen(method), given->catalog, variant, why, sizeof why)) {
+    if (!ff_variant_parse(method, strlen(method), common->catalog, variant, why, sizeof why)) {
         snprintf(message, size, "--method %s: %s", method, why);
         return false;
     }
-    made->set = set;
+    const bool good = join_sets(common, variant, set, made, message, size);
     made->method = variant->method;
-    for (int i = 0; i < given->sets; i++)
-        set[i] = given->set[i];
-    for (int i = 0; i < variant->sets; i++)
-        set[made->sets++] = variant->set[i];
-    return true;
+    return good;
 }
 
 ff_outcome ff_variant_load_named(ff_session *session, const char *file, const ff_scenario_options *options,
                                  ff_variant *variant, ff_notes *notes) {
-    const char *set[FF_LOG_MAX_SETS + FF_VARIANT_SETS];
+    const char *set[FF_LOG_MAX_SETS];
     char message[1024];
     ff_scenario_options made;
     if (!ff_variant_options(options, variant, set, &made, message, sizeof message)) {
-        *session = (ff_session){.run.status = FF_ERR_UNSUPPORTED};
+        const bool many = options && options->sets > FF_COMMON_SETS;
+        *session = (ff_session){.run.status = many ? FF_ERR_ARGUMENT : FF_ERR_UNSUPPORTED};
         return ff_notes_error(notes, FF_REFUSED, "%s", message);
     }
     const ff_outcome outcome = ff_session_load(session, file, &made, notes);

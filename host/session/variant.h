@@ -5,7 +5,11 @@
 
 #include "session/session.h"
 
-enum { FF_MAX_VARIANTS = 32, FF_VARIANT_SETS = 8 };
+enum {
+    FF_MAX_VARIANTS = 32,
+    FF_VARIANT_SETS = 8,
+    FF_COMMON_SETS = FF_LOG_MAX_SETS - FF_VARIANT_SETS /* overrides beside them */
+};
 
 typedef struct ff_variant {
     char label[FF_NAME_SIZE];       /* as given; of a library its method's own name */
@@ -22,17 +26,17 @@ bool ff_variant_parse(const char *text, size_t length, const ff_catalog *catalog
 /* Splits "direct,tdpa:reading=printed" into up to FF_MAX_VARIANTS. Returns the count, or -1 and one line; one
  * whose library cannot be loaded counts, with its reason. */
 int ff_variants_parse(const char *list, const ff_catalog *catalog, ff_variant *variants, ff_notes *notes);
-/* Loads the file with the common overrides (up to FF_LOG_MAX_SETS) and then the variant's; the strings of
+/* Loads the file with the common overrides (up to FF_COMMON_SETS) and then the variant's; the strings of
  * both stay the caller's as long as the session. FF_REFUSED. */
 ff_outcome ff_variant_load(ff_session *session, const char *file, const ff_variant *variant,
                            const ff_scenario_options *common, ff_notes *notes);
 
 /* --method METHOD:key=value:... as options of a scenario: where `given` names such a one, its method and its
  * settings behind the other overrides, in `set` and *variant; else as given, with an empty *variant. False
- * and one line: it is none. */
+ * and one line: it is none, or there are more than FF_COMMON_SETS overrides. */
 bool ff_variant_options(const ff_scenario_options *given, ff_variant *variant,
-                        const char *set[FF_LOG_MAX_SETS + FF_VARIANT_SETS], ff_scenario_options *made,
-                        char *message, size_t size);
+                        const char *set[FF_LOG_MAX_SETS], ff_scenario_options *made, char *message,
+                        size_t size);
 /* Loads the file under them; *variant stays the caller's as long as the session. FF_REFUSED. */
 ff_outcome ff_variant_load_named(ff_session *session, const char *file, const ff_scenario_options *options,
                                  ff_variant *variant, ff_notes *notes);

@@ -117,7 +117,8 @@ int ff_cmd_check(int argc, char **argv) {
                                                  : trust ? &ff_catalog_libraries
                                                          : &ff_catalog_closed,
                                       .all = true};
-    const char *all[FF_LOG_MAX_SETS + FF_VARIANT_SETS];
+    _Static_assert((int)FF_MAX_SETS == (int)FF_COMMON_SETS, "what the command line takes, a session holds");
+    const char *all[FF_LOG_MAX_SETS];
     ff_scenario_options made;
     v->valid = ff_variant_options(&load, &v->variant, all, &made, v->mistakes, sizeof v->mistakes) &&
                ff_scenario_load(file, &made, &v->scenario, v->mistakes, sizeof v->mistakes, v->warnings,

@@ -168,6 +168,37 @@ static void test_long_log(void **state) {
     ff_log_table_free(&table);
 }
 
+/* A delay beyond the largest that is tried is not that one: whatever else the models have to offer. */
+static void test_delay_beyond_the_bound(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 3);
+    make_table(1, 400, 0.004);
+    for (int draw = 0; draw < 4; draw++) {
+        const double longest = 0.1, d = longest * (draw ? ff_rng_range(&rng, 1.05, 2.5) : 0.9);
+        for (size_t k = 0; k < table.rows; k++) {
+            const double t = 0.004 * (double)k;
+            put(0, U, k, path(t));
+            put(0, DU, k, rate(t));
+            put(0, X, k, path(t - d));
+            put(0, DX, k, rate(t - d));
+        }
+        ff_log_delay out;
+        const ff_status status = ff_log_identify_delay(&table, 0, longest, &out, message, sizeof message);
+        if (draw == 0) {
+            assert_int_equal(status, FF_OK);
+            assert_near(out.delay.value, d,
+                        1e-5); /* straight between rows: (w h)^2/8 of 0.05 m at 0.15 m/s */
+            continue;
+        }
+        if (status == FF_OK)
+            print_message("delay %g found as %g\n", d, out.delay.value);
+        refuse_delay(0, longest, "the delay is not below the largest that is tried, 100 ms");
+        assert_true(out.rows > 0);
+    }
+    ff_log_table_free(&table);
+}
+
 static void test_delay_refusals(void **state) {
     (void)state;
     make_table(1, 200, 0.004);
@@ -247,6 +278,52 @@ static void test_contact_is_found(void **state) {
             assert_near(out.point.z, tip.z, 1e-4);
             ff_log_table_free(&table);
         }
+}
+
+/* Noise of a row that is partly that of the row before, of one variance. */
+static double alike(ff_rng *rng, double rho, double *last) {
+    *last = rho * *last + sqrt(1.0 - rho * rho) * ff_rng_normal(rng);
+    return *last;
+}
+
+/* Errors are as large as their standard deviations say, whatever the noise has to do with that of the row
+ * before. Of `draws` errors the rms lies within 4/sqrt(2 draws) of one deviation; rho itself is known
+ * to 1/sqrt(rows) and thereby the factor of a few hundred rows to a tenth. */
+static void assert_calibrated(const char *what, double squares, int draws) {
+    const double ratio = sqrt(squares / draws), within = 0.1 + 4.0 / sqrt(2.0 * draws);
+    print_message("%s: errors are %.2f times their deviation\n", what, ratio);
+    assert_true(ratio > 1.0 - within && ratio < 1.0 + within);
+}
+
+static void test_contact_deviations(void **state) {
+    (void)state;
+    enum { DRAWS = 200 };
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 4);
+    double squares[2] = {0};
+    make_contact(false, 0.0);
+    double *exact = calloc(table.rows, sizeof *exact);
+    assert_non_null(exact);
+    for (size_t k = 0; k < table.rows; k++)
+        exact[k] = *cell(0, FM, k);
+    for (int draw = 0; draw < DRAWS; draw++) {
+        const double rho = ff_rng_range(&rng, 0.0, 0.8);
+        double last = ff_rng_normal(&rng);
+        for (size_t k = 0; k < table.rows; k++) {
+            const double noise = 0.01 * alike(&rng, rho, &last);
+            const ff_vec3 force = ff_vec3_make(exact[k] ? exact[k] + noise : 0.0, 0, 0);
+            put(0, FM, k, force);
+            put(0, TM, k, ff_vec3_cross(tip, force));
+        }
+        ff_log_contact out;
+        assert_int_equal(ff_log_identify_contact(&table, 0, 0.0, &out, message, sizeof message), FF_OK);
+        squares[0] += pow((out.stiffness.value - K) / out.stiffness.sd, 2);
+        squares[1] += pow((out.damping.value - C) / out.damping.sd, 2);
+    }
+    assert_calibrated("stiffness", squares[0], DRAWS);
+    assert_calibrated("damping", squares[1], DRAWS);
+    free(exact);
+    ff_log_table_free(&table);
 }
 
 static void refuse_contact(int body, const char *said) {
@@ -334,6 +411,37 @@ static void test_payload_is_weighed(void **state) {
     ff_log_table_free(&table);
 }
 
+static void test_payload_deviations(void **state) {
+    (void)state;
+    enum { DRAWS = 60 };
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 5);
+    double squares[2] = {0};
+    make_payload(12.0, 0.8);
+    ff_vec3 *exact = calloc(table.rows, 2 * sizeof *exact);
+    assert_non_null(exact);
+    for (size_t k = 0; k < table.rows; k++) {
+        memcpy(exact[2 * k].a, cell(0, SF, k), sizeof exact->a);
+        memcpy(exact[2 * k + 1].a, cell(0, ST, k), sizeof exact->a);
+    }
+    for (int draw = 0; draw < DRAWS; draw++) {
+        const double rho = ff_rng_range(&rng, 0.0, 0.8);
+        double last[6] = {0};
+        for (size_t k = 0; k < table.rows; k++)
+            for (int i = 0; i < 6; i++)
+                cell(0, i < 3 ? SF : ST, k)[i % 3] = exact[2 * k + (i < 3 ? 0 : 1)].a[i % 3] +
+                                                     (i < 3 ? 0.5 : 0.05) * alike(&rng, rho, last + i);
+        ff_log_payload out;
+        assert_int_equal(payload(gravity, &out), FF_OK);
+        squares[0] += pow((out.mass.value - 12.0) / out.mass.sd, 2);
+        squares[1] += pow((out.com[2].value - com.z) / out.com[2].sd, 2);
+    }
+    assert_calibrated("mass", squares[0], DRAWS);
+    assert_calibrated("CoM", squares[1], DRAWS);
+    free(exact);
+    ff_log_table_free(&table);
+}
+
 static void refuse_payload(ff_vec3 g, const char *said) {
     ff_log_payload out;
     assert_int_equal(payload(g, &out), FF_ERR_ARGUMENT);
@@ -411,15 +519,12 @@ static void test_rates_of_a_parabola(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pure_delay),
-        cmocka_unit_test(test_first_order_lag),
-        cmocka_unit_test(test_long_log),
-        cmocka_unit_test(test_delay_refusals),
-        cmocka_unit_test(test_contact_is_found),
-        cmocka_unit_test(test_contact_refusals),
-        cmocka_unit_test(test_payload_is_weighed),
-        cmocka_unit_test(test_payload_refusals),
-        cmocka_unit_test(test_rates_of_a_parabola),
+        cmocka_unit_test(test_pure_delay),         cmocka_unit_test(test_first_order_lag),
+        cmocka_unit_test(test_long_log),           cmocka_unit_test(test_delay_beyond_the_bound),
+        cmocka_unit_test(test_delay_refusals),     cmocka_unit_test(test_contact_is_found),
+        cmocka_unit_test(test_contact_deviations), cmocka_unit_test(test_contact_refusals),
+        cmocka_unit_test(test_payload_is_weighed), cmocka_unit_test(test_payload_deviations),
+        cmocka_unit_test(test_payload_refusals),   cmocka_unit_test(test_rates_of_a_parabola),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
