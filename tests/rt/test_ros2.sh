@@ -125,7 +125,7 @@ if [ -n "${FF_TEST_LONG:-}" ]; then # the others' refusals by bytes alone: unit/
   driver ahead "its stamps are [23][.].* s ahead of this computer's clock, allowed: 0.5 s"
   driver missing "/s$$ has no joint 'elbow_joint', allowed: all six"
   driver repeated "/s$$ has the joint 'elbow_joint' twice, allowed: once"
-  driver behind "its stamps are .* s behind this computer's clock"
+  driver behind "its stamps are .* s behind this computer's clock" 3
   driver nan "a joint's position is not a number" 4
   driver two "/s$$ comes from two publishers, allowed: one\|joint states of a second publisher"
   driver deaf "nobody reads /c$$ .std_msgs/msg/Float64MultiArray.: is the controller active" 4

@@ -233,7 +233,8 @@ ff_status ff_ros2_greet(const ff_device_settings *settings, const char *what, co
         FF_TEXT_LINE(message, size, what, ": its stamps are ", seconds, " s ",
                      ahead > 0.0 ? "ahead of" : "behind",
                      " this computer's clock, allowed: 0.5 s (NTP or PTP on both)");
-        return FF_ERR_DEVICE;
+        /* no message comes before it is sent, but one may have waited: the next may not have */
+        return ahead > 0.0 ? FF_ERR_DEVICE : FF_INFO_HELD;
     }
     return FF_OK;
 }
