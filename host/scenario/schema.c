@@ -401,7 +401,7 @@ static const ff_key load_keys[] = {
     KEY("from", NUMBER, "s", ANY, "required", LOAD(from), 0, "Start."),
     KEY("to", NUMBER, "s", ANY, "required", LOAD(to), 0, "End, after `from`; the load is zero at this time."),
 };
-static const ff_section load_section = {"loads.INDEX", "load", TABLE(load_keys), "A list of known loads, e.g. thruster pulses. They act at the CoM with their value at the start of the cycle, held for the cycle."};
+static const ff_section load_section = {"loads.INDEX", "load", TABLE(load_keys), "A list of known loads, e.g. thruster pulses. They act at the CoM. A run applies their value at the start of the cycle, held for the cycle; the ideal reference applies them continuously, and begins and ends them at their own times, not at a cycle's."};
 
 #define REQUIREMENT(field) offsetof(ff_requirements, field)
 static const ff_key requirement_keys[] = {
