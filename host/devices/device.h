@@ -162,6 +162,7 @@ typedef struct ff_joint_report {
 /* What a device reads and writes as topics, by their names and ROS types; NULL: nothing. */
 typedef struct ff_device_topics {
     const char *reads, *reads_type, *writes, *writes_type;
+    const char *aside; /* where answers to orders that move nothing go (std_msgs/msg/String); NULL: there are none */
 } ff_device_topics;
 
 typedef struct ff_device_sample {

@@ -346,7 +346,7 @@ void ff__network_answer(ff_network *s, int i, bool end) {
     if (b->output.moved)
         ff_output_wire(&b->output_config, &b->output, wire_pose(s, i));
     if (used && s->address->body[i].robot->topics)
-        ff_link_send(&b->link, text, used);
+        ff_link_send(&b->link, !order.moves, text, used);
     else if (used)
         ff_socket_send(b->robot_fd, text, used, &b->peer);
     b->was_sent = used > 0;

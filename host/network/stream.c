@@ -166,7 +166,8 @@ ff_status ff_stream_join(ff_link *link, const ff_device *device, void *state,
                                    .reads = topics.reads,
                                    .reads_type = topics.reads_type,
                                    .writes = topics.writes,
-                                   .writes_type = topics.writes_type};
+                                   .writes_type = topics.writes_type,
+                                   .aside = topics.aside};
     ff_status status = ff_link_open(&config, link, message, size);
     if (status != FF_OK) {
         *heard = true; /* nobody was asked: there is another reason */

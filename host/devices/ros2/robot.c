@@ -1,7 +1,8 @@
 /* A robot that has a ROS 2 driver as a device: its joint states pace, each is answered by the positions that
  * its controller shall follow (ros2_control's forward_command_controller). The driver says neither where its
  * tool is nor what it made of a command: the pose is the arm's, and a command counts as taken once it was
- * sent. Nothing is published before the robot shall move. */
+ * sent. Nothing is published on its topic before the robot shall move; the virtual facility, whose cycle waits
+ * for an answer, gets one on a topic of its own, in which there is nothing to move to. */
 #include "devices/ros2/ros2.h"
 
 #include "devices/text.h"
@@ -13,6 +14,7 @@
 
 typedef struct robot {
     ff_device_settings settings;
+    char aside[sizeof((ff_device_settings *)0)->command + sizeof FF_ROS2_ASIDE];
     ff_ros2_pace pace;
     uint64_t from, stamp; /* publisher; of the newest telegram */
     bool known, waits, moved;
@@ -26,6 +28,11 @@ static void open(void *self, const ff_device_settings *settings) {
     *r = (robot){.settings = *settings};
     if (!(r->settings.cycle > 0.0))
         r->settings.cycle = 0.004;
+    ff_text_out out;
+    ff_text_begin(&out, r->aside, sizeof r->aside - 1);
+    ff_text_put(&out, r->settings.command);
+    ff_text_put(&out, FF_ROS2_ASIDE);
+    r->aside[out.used] = 0;
 }
 
 static void range(const void *self, ff_device_range *range) {
@@ -36,7 +43,8 @@ static void range(const void *self, ff_device_range *range) {
 
 static void topics(const void *self, ff_device_topics *topics) {
     const robot *r = self;
-    *topics = (ff_device_topics){r->settings.states, FF_ROS2_STATES, r->settings.command, FF_ROS2_COMMAND};
+    *topics = (ff_device_topics){r->settings.states, FF_ROS2_STATES, r->settings.command, FF_ROS2_COMMAND,
+                                 r->settings.facility ? r->aside : NULL};
 }
 
 /* ----------------------------------------------------------------------------------------- greeting --
@@ -231,13 +239,15 @@ static ff_status answer(void *self, double now, const ff_robot_order *order, voi
             r->moved = true;
         }
     }
-    if (r->moved || r->settings.facility) {
-        const char *label = !r->settings.facility ? NULL : order->stop ? FF_ROS2_END : order->text;
-        const ff_status made =
+    const char *label = !r->settings.facility ? NULL : order->stop ? FF_ROS2_END : order->text;
+    ff_status made = FF_OK;
+    if (r->moved)
+        made =
             ff_ros2_command_encode(r->sent, r->settings.facility ? r->rates : NULL, label, bytes, size, used);
-        if (made != FF_OK)
-            return made;
-    }
+    else if (r->settings.facility && !order->moves)
+        made = ff_ros2_label_encode(label, bytes, size, used);
+    if (made != FF_OK)
+        return made;
     r->waits = false;
     r->counters.answered++;
     return status;
