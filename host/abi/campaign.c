@@ -15,7 +15,8 @@ struct ffh_campaign {
     ff_campaign campaign;
     char *summary;
     char folder[FF_FILE_PATH];
-    double *values; /* varied[varies][samples], then metrics[metrics][samples][methods] */
+    double *values;          /* varied[varies][samples], then metrics[metrics][samples][methods] */
+    ff_campaign_case sample; /* that was asked for last */
     int (*progress)(void *user, double part);
     void *user;
 };
@@ -46,21 +47,17 @@ static ff_status take_record(void *user, const ff_record *record) {
 
 static int read_table(ffh_campaign *c, ff_journal *journal, ffh_error *error) {
     const size_t count = varied(c) + (size_t)c->campaign.metrics * runs(c);
-    ff_campaign_case *sample = malloc(sizeof *sample);
     c->values = malloc((count + 1) * sizeof *c->values);
-    if (!c->values || !sample) {
-        free(sample);
+    if (!c->values)
         return ff__abi_fail(error, FFH_MEMORY, "%s: no memory for %zu values", c->campaign.path, count);
-    }
     for (size_t i = 0; i < count; i++)
         c->values[i] = FF_NAN;
     for (uint64_t s = 0; s < c->campaign.samples; s++) {
-        ff_campaign_sample(&c->campaign, s, sample);
+        ff_campaign_sample(&c->campaign, s, &c->sample);
         for (int v = 0; v < c->campaign.varies; v++)
             c->values[(size_t)v * (size_t)c->campaign.samples + (size_t)s] =
-                ff_campaign_case_number(&c->campaign, sample, v);
+                ff_campaign_case_number(&c->campaign, &c->sample, v);
     }
-    free(sample);
     if (ff_journal_each(journal, take_record, c) < 0)
         return ff__abi_fail(error, FFH_FILES, "%s: its journal cannot be read", c->campaign.path);
     return FFH_OK;
@@ -168,4 +165,12 @@ const double *ffh_campaign_column(const ffh_campaign *c, int column, const char 
     *unit = ff_campaign_unit(&c->campaign, column);
     return column < vary ? c->values + (size_t)column * (size_t)c->campaign.samples
                          : c->values + varied(c) + (size_t)(column - vary) * runs(c);
+}
+
+const char *ffh_campaign_text(ffh_campaign *c, int column, uint64_t sample) {
+    if (column < 0 || column >= c->campaign.varies || c->campaign.vary[column].numeric ||
+        sample >= c->campaign.samples)
+        return NULL;
+    ff_campaign_sample(&c->campaign, sample, &c->sample);
+    return ff_campaign_case_text(&c->campaign, &c->sample, column);
 }

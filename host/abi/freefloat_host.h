@@ -33,10 +33,11 @@ enum {
     FFH_SCENARIO, /* the scenario or campaign file, or an override: nothing was begun */
     FFH_METHOD,   /* no such method, a library that cannot be loaded, or one that cannot run this scenario */
     FFH_RUN,      /* it began and did not succeed: diverged, a limit, a device */
-    FFH_STOPPED,  /* by `progress`, or by a part that was brought */
+    FFH_STOPPED,  /* by `progress`, or by what a part returned */
     FFH_FILES,    /* a folder or file cannot be written or read */
     FFH_MEMORY,
-    FFH_STATE /* of another scenario or build, or something in it cannot be copied */
+    FFH_STATE, /* of another scenario or build, or something in it cannot be copied */
+    FFH_PART   /* a part that was brought answered with what is not finite */
 };
 
 typedef struct ffh_error {
@@ -169,7 +170,7 @@ int ffh_failure(ffh_sim *sim, ffh_error *error);
 int ffh_end(ffh_sim *sim, ffh_error *error);
 
 /* A column of log.csv. value: rows of it, where it is recorded, filled up to what ffh_rows said last; now: of
- * the newest row, recorded or not. They stay where they are. */
+ * the newest row, recorded or not; not a number before the first. They stay where they are. */
 typedef struct ffh_column {
     const char *name; /* "client.velocity.z" */
     const char *unit; /* "m/s"; "" none */
@@ -244,6 +245,9 @@ const char *ffh_campaign_method(const ffh_campaign *campaign, int method);
  * metric [sample][method]; not a number: none. NULL: no such column. */
 const double *ffh_campaign_column(const ffh_campaign *campaign, int column, const char **name,
                                   const char **unit);
+/* A varied value that is a word or a list, of one sample (from 0), as results.csv has it; NULL: it is a
+ * number. Valid until the next call. */
+const char *ffh_campaign_text(ffh_campaign *campaign, int column, uint64_t sample);
 
 /* ---------------------------------------------------------------------------------------------- numerics --
  */

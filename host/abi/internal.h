@@ -29,6 +29,7 @@ typedef struct ff__abi_part {
         ffh_contact_law *contact;
         ffh_sensor_law *sensor;
     };
+    const char *name; /* of the contact or satellite */
     ff_contact_law contact_law;
     ff_sensor_law sensor_law;
 } ff__abi_part;
@@ -40,8 +41,9 @@ struct ffh_sim {
     ff_variant variant; /* where the method is one with settings of its own */
     char **set;
     int sets;
-    bool wants_folder, force, claimed, begun, over;
-    atomic_flag busy; /* a call is under way: another one, of another thread or of a part, is refused */
+    bool wants_folder, force, claimed, begun;
+    atomic_bool over;
+    atomic_int busy; /* what is under way: FF__ABI_... */
     char *out, *log;
     ff_session_claim claim;
     char where[FF_FILE_PATH];
@@ -54,7 +56,8 @@ struct ffh_sim {
     bool stores;
     char *summary; /* as it is now */
     /* parts */
-    int halt; /* one of them failed: the run stops */
+    int halt;      /* one of them failed: the run stops */
+    char why[200]; /* what it answered that cannot be; "": it said by itself that it failed */
     ff__abi_part contact[FF_MAX_CONTACTS], sensor[FF_MAX_BODIES];
     int contacts, sensors;
     ffh_obsw_step *obsw;
@@ -74,8 +77,11 @@ struct ffh_sim {
 /* Puts them in place. FFH_OK; FFH_ARGUMENT: a contact or satellite of that name is not there, or cannot have
  * one. */
 int ff__abi_bring(ffh_sim *sim, const ffh_parts *parts, ffh_error *error);
-/* abi/sim.c: a call begins, and ends; FFH_ARGUMENT with *error: one is under way. */
-int ff__abi_enter(ffh_sim *sim, ffh_error *error);
+/* abi/sim.c: a call begins, and ends. While one RUNS any other, of another thread or of a part, is refused
+ * (FFH_ARGUMENT with *error); one that only TOUCHES is short and calls no part: others wait for it, so that
+ * no reader keeps the thread that runs from its cycle. */
+enum { FF__ABI_FREE, FF__ABI_RUNS, FF__ABI_TOUCHES };
+int ff__abi_enter(ffh_sim *sim, int as, ffh_error *error);
 void ff__abi_leave(ffh_sim *sim);
 /* The run that is under way; NULL with *error: there is none. */
 ff_running *ff__abi_running(const ffh_sim *sim, ffh_error *error);

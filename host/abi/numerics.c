@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "scenario/urdf.h"
+#include "text/shipped.h"
 
 /* --------------------------------------------------------------------------------------------- rigid body --
  */
@@ -166,7 +167,10 @@ static int make(ffh_tree *t, const char *path, const ffh_rigid *base, ffh_error 
 }
 
 ffh_tree *ffh_tree_urdf(const char *path, const ffh_rigid *base, ffh_error *error) {
+    char shipped[FF_FILE_PATH];
     ff__abi_clear(error);
+    if (ff_shipped_find("scenarios", path, shipped))
+        path = shipped;
     ffh_tree *t = calloc(1, sizeof *t);
     if (t && make(t, path, base, error) == FFH_OK)
         return t;

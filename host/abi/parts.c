@@ -3,12 +3,25 @@
 #include "abi/internal.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* ------------------------------------------------------------------------------------------------ a method
  * -- */
+
+/* It answered with what cannot be: the first reason stands. */
+static void stop(ffh_sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void stop(ffh_sim *sim, const char *format, ...) {
+    if (sim->halt)
+        return;
+    sim->halt = 1;
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sim->why, sizeof sim->why, format, arguments);
+    va_end(arguments);
+}
 
 /* Model: where the method is; state: its memory, moved by memcpy. */
 typedef struct model {
@@ -72,11 +85,19 @@ static ff_status step(const void *model_, void *state, const ff_method_in *in, f
         sim->halt = 1;
         return FF_ERR_DEVICE;
     }
+    if (!ff__abi_finite(io->state, FFH_METHOD_STATE)) {
+        stop(sim, "method %s: its state at %.9g s is not finite", sim->method_name, io->t);
+        return FF_ERR_DEVICE;
+    }
     memcpy(m->state, io->state, sizeof m->state);
     for (int i = 0; i < in->bodies; i++) {
         const ffh_method_answer *a = &io->out[i];
-        if (!ff__abi_finite(a->force, 3) || !ff__abi_finite(a->torque, 3))
-            return FF_ERR_NOT_FINITE;
+        const bool force = ff__abi_finite(a->force, 3);
+        if (!force || !ff__abi_finite(a->torque, 3)) {
+            stop(sim, "method %s: its %s on '%.60s' at %.9g s is not finite", sim->method_name,
+                 force ? "torque" : "force", sim->session->scenario.satellite[i].name, io->t);
+            return FF_ERR_DEVICE;
+        }
         out->f_b[i] = (ff_wrench){ff__abi_vec3(a->torque), ff__abi_vec3(a->force)};
         out->in_contact[i] = a->in_contact != 0.0;
     }
@@ -137,7 +158,10 @@ static double contact_force(void *self, double depth, double rate) {
     const double force = part->sim->halt ? 0.0 : part->contact(part->user, depth, rate);
     if (isfinite(force))
         return force;
-    part->sim->halt = 1;
+    stop(part->sim,
+         "contact '%.60s': its law answers %g N at a depth of %.4g m and a rate of %.4g m/s, allowed: "
+         "a finite force",
+         part->name, force, depth, rate);
     return 0.0;
 }
 
@@ -154,7 +178,7 @@ static int bring_contact(ffh_sim *sim, const char *name, ffh_contact_law *law, v
                             "%s: contact '%s' is of kind %s, allowed for a law: wall, pair, cone", sim->path,
                             name, ff_contact_names[contact->kind]);
     ff__abi_part *part = &sim->contact[sim->contacts++];
-    *part = (ff__abi_part){.sim = sim, .user = user, .contact = law};
+    *part = (ff__abi_part){.sim = sim, .user = user, .contact = law, .name = contact->name};
     part->contact_law = (ff_contact_law){part, contact_force};
     contact->law = &part->contact_law;
     return FFH_OK;
@@ -167,6 +191,8 @@ static ff_wrench sensor_read(void *self, double t, ff_wrench f_s) {
     put3(f + 3, f_s.t);
     if (!part->sim->halt && part->sensor(part->user, t, f) != 0)
         part->sim->halt = 1;
+    if (!part->sim->halt && !ff__abi_finite(f, 6))
+        stop(part->sim, "sensor of '%.60s': its law's reading at %.9g s is not finite", part->name, t);
     return (ff_wrench){ff__abi_vec3(f + 3), ff__abi_vec3(f)};
 }
 
@@ -179,7 +205,7 @@ static int bring_sensor(ffh_sim *sim, const char *name, ffh_sensor_law *law, voi
                                     "%s: the sensor of '%s' is its arm's, which reads the contact as it is",
                                     sim->path, name);
             ff__abi_part *part = &sim->sensor[sim->sensors++];
-            *part = (ff__abi_part){.sim = sim, .user = user, .sensor = law};
+            *part = (ff__abi_part){.sim = sim, .user = user, .sensor = law, .name = s->satellite[i].name};
             part->sensor_law = (ff_sensor_law){part, sensor_read};
             s->satellite[i].sensor.law = &part->sensor_law;
             return FFH_OK;
@@ -214,6 +240,9 @@ static bool obsw_step(void *self, const ff_obsw_in *in, ff_obsw_out *out) {
     const int answer = sim->halt ? -1 : sim->obsw(sim->obsw_user, i, o);
     if (answer < 0)
         sim->halt = 1;
+    if (answer == 0 && !(ff__abi_finite(o->force, 3) && ff__abi_finite(o->torque, 3) &&
+                         ff__abi_finite(o->joint_torque, FFH_JOINTS)))
+        stop(sim, "on-board software: its answer at %.9g s is not finite", i->t);
     memcpy(out->force, o->force, sizeof out->force);
     memcpy(out->torque, o->torque, sizeof out->torque);
     memcpy(out->joint_torque, o->joint_torque, sizeof out->joint_torque);

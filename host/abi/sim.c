@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "catalog/library.h"
 #include "obsw/udp.h"
@@ -42,23 +43,10 @@ static int load(ffh_sim *sim, const ffh_options *o, ffh_error *error) {
                                         .method = brings ? "direct" : sim->method,
                                         .catalog = &ff_catalog_trusted,
                                         .held = &sim->held};
-    ff_outcome outcome = FF_DONE;
     sim->session = calloc(1, sizeof *sim->session);
     if (!sim->session)
         return ff__abi_fail(error, FFH_MEMORY, "%s: no memory", sim->path);
-    if (!brings && sim->method && strchr(sim->method, ':')) {
-        char message[600];
-        ff_variant *variant = &sim->variant;
-        if (!ff_variant_parse(sim->method, strlen(sim->method), &ff_catalog_trusted, variant, message,
-                              sizeof message))
-            return ff__abi_fail(error, FFH_METHOD, "%s", message);
-        if (*variant->why)
-            return ff__abi_fail(error, FFH_METHOD, "%s: %s", variant->method, variant->why);
-        ff_scenario_options plain = common;
-        plain.method = NULL;
-        outcome = ff_variant_load(sim->session, sim->path, variant, &plain, &notes);
-    } else
-        outcome = ff_session_load(sim->session, sim->path, &common, &notes);
+    const ff_outcome outcome = ff_variant_load_named(sim->session, sim->path, &common, &sim->variant, &notes);
     if (outcome != FF_DONE) {
         const bool method = sim->session->run.status == FF_ERR_UNSUPPORTED;
         free(sim->session);
@@ -167,7 +155,7 @@ static int kind_of(const ffh_sim *sim, ff_outcome outcome) {
     if (outcome == FF_DONE)
         return FFH_OK;
     if (sim->halt)
-        return FFH_STOPPED;
+        return *sim->why ? FFH_PART : FFH_STOPPED;
     if (outcome == FF_REFUSED)
         return status == FF_ERR_UNSUPPORTED ? FFH_METHOD : status < 0 ? FFH_SCENARIO : FFH_FILES;
     if (status == FF_ERR_MEMORY)
@@ -204,33 +192,49 @@ static ff_outcome prepare(ffh_sim *sim, ff_notes *notes) {
     return FF_DONE;
 }
 
+/* What was said; a part's own reason in place of what followed from it. */
+static int said(const ffh_sim *sim, int kind, ff_outcome outcome, const ff_notes *notes, ffh_error *error) {
+    const int found = ff__abi_notes(error, kind, outcome, notes);
+    if (error && found == FFH_PART)
+        snprintf(error->text, sizeof error->text, "%s: %s", sim->session->scenario.name, sim->why);
+    return found;
+}
+
 /* After the last cycle: the folder is switched in, unless the run was stopped. */
 static int settle(ffh_sim *sim, ff_outcome outcome, ff_notes *notes, ffh_error *error) {
     const int kind = kind_of(sim, outcome);
-    sim->over = true;
     if (sim->session->scenario.emulates && sim->session->emulation.samples && !sim->stores)
         sim->stores = ff_session_emulated(sim->session, &sim->store) == FF_OK;
     if (sim->claimed) {
         const char *where;
-        outcome =
-            ff_session_settle(sim->session, &sim->claim.folder, outcome, kind == FFH_STOPPED, &where, notes);
+        outcome = ff_session_settle(sim->session, &sim->claim.folder, outcome,
+                                    kind == FFH_STOPPED || kind == FFH_PART, &where, notes);
         snprintf(sim->where, sizeof sim->where, "%s", where ? where : "");
         ff_session_claim_free(&sim->claim);
         sim->claimed = false;
     }
-    return ff__abi_notes(error, kind == FFH_OK ? FFH_FILES : kind, outcome, notes);
+    sim->over = true; /* and nothing of it changes any more */
+    return said(sim, kind == FFH_OK ? FFH_FILES : kind, outcome, notes, error);
 }
 
-int ff__abi_enter(ffh_sim *sim, ffh_error *error) {
-    ff__abi_clear(error);
-    if (!atomic_flag_test_and_set_explicit(&sim->busy, memory_order_acquire))
-        return FFH_OK;
+static int refuse_busy(const ffh_sim *sim, ffh_error *error) {
     return ff__abi_fail(error, FFH_ARGUMENT,
                         "%s: it is in use, by another thread or by a part that is called", sim->path);
 }
 
+int ff__abi_enter(ffh_sim *sim, int as, ffh_error *error) {
+    ff__abi_clear(error);
+    for (int found = FF__ABI_FREE; !atomic_compare_exchange_strong(&sim->busy, &found, as);
+         found = FF__ABI_FREE) {
+        if (found == FF__ABI_RUNS)
+            return refuse_busy(sim, error);
+        nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL);
+    }
+    return FFH_OK;
+}
+
 void ff__abi_leave(ffh_sim *sim) {
-    atomic_flag_clear_explicit(&sim->busy, memory_order_release);
+    atomic_store_explicit(&sim->busy, FF__ABI_FREE, memory_order_release);
 }
 
 static int once(const ffh_sim *sim, ffh_error *error) {
@@ -274,8 +278,8 @@ static int begin(ffh_sim *sim, ffh_error *error) {
     return ff__abi_notes(error, FFH_OK, FF_DONE, &notes);
 }
 
-static int alone(ffh_sim *sim, int (*call)(ffh_sim *sim, ffh_error *error), ffh_error *error) {
-    if (ff__abi_enter(sim, error) != FFH_OK)
+static int alone(ffh_sim *sim, int as, int (*call)(ffh_sim *sim, ffh_error *error), ffh_error *error) {
+    if (ff__abi_enter(sim, as, error) != FFH_OK)
         return FFH_ARGUMENT;
     const int kind = call(sim, error);
     ff__abi_leave(sim);
@@ -283,11 +287,11 @@ static int alone(ffh_sim *sim, int (*call)(ffh_sim *sim, ffh_error *error), ffh_
 }
 
 int ffh_run(ffh_sim *sim, ffh_error *error) {
-    return alone(sim, run, error);
+    return alone(sim, FF__ABI_RUNS, run, error);
 }
 
 int ffh_begin(ffh_sim *sim, ffh_error *error) {
-    return alone(sim, begin, error);
+    return alone(sim, FF__ABI_RUNS, begin, error);
 }
 
 static int failure(ffh_sim *sim, ffh_error *error) {
@@ -295,20 +299,20 @@ static int failure(ffh_sim *sim, ffh_error *error) {
         return FFH_ARGUMENT;
     ff_notes notes = {.error = ""};
     const ff_outcome outcome = ff_session_failure(sim->session, &notes);
-    return ff__abi_notes(error, kind_of(sim, outcome), outcome, &notes);
+    return said(sim, kind_of(sim, outcome), outcome, &notes, error);
 }
 
 int ffh_failure(ffh_sim *sim, ffh_error *error) {
-    return alone(sim, failure, error);
+    return alone(sim, FF__ABI_TOUCHES, failure, error);
 }
 
 int ffh_end(ffh_sim *sim, ffh_error *error) {
-    return alone(sim, end, error);
+    return alone(sim, FF__ABI_RUNS, end, error);
 }
 
 int64_t ffh_step(ffh_sim *sim, int64_t cycles) {
     int64_t done = 0;
-    if (ff__abi_enter(sim, NULL) != FFH_OK)
+    if (ff__abi_enter(sim, FF__ABI_RUNS, NULL) != FFH_OK)
         return -1;
     while (done < cycles && sim->begun && !sim->over && ff_session_step(sim->session))
         done++;
@@ -345,7 +349,7 @@ int ffh_column_at(const ffh_sim *sim, int index, ffh_column *column) {
 }
 
 uint64_t ffh_rows(ffh_sim *sim) {
-    if (ff__abi_enter(sim, NULL) != FFH_OK)
+    if (ff__abi_enter(sim, FF__ABI_TOUCHES, NULL) != FFH_OK)
         return sim->store.filed; /* those before the last few can be looked at while it runs */
     ff_store_file(&sim->store);
     ff__abi_leave(sim);
@@ -355,7 +359,7 @@ uint64_t ffh_rows(ffh_sim *sim) {
 const char *ffh_summary(ffh_sim *sim) {
     if (sim->over)
         return sim->session->summary;
-    if (ff__abi_enter(sim, NULL) != FFH_OK)
+    if (ff__abi_enter(sim, FF__ABI_TOUCHES, NULL) != FFH_OK)
         return NULL;
     free(sim->summary);
     sim->summary = sim->begun && !sim->over ? ff_session_peek(sim->session) : NULL;
@@ -371,7 +375,7 @@ int ffh_report(ffh_sim *const *sims, int count, const char *folder, ffh_error *e
     int entered = 0;
     for (; entered < count && outcome == FF_DONE; entered++) {
         ffh_sim *sim = sims[entered];
-        if (ff__abi_enter(sim, error) != FFH_OK) {
+        if (ff__abi_enter(sim, FF__ABI_TOUCHES, error) != FFH_OK) {
             outcome = ff_notes_error(&notes, FF_REFUSED, "%s", error ? error->text : "it is in use");
             break;
         }

@@ -25,7 +25,7 @@ static int done(ffh_sim *sim, ff_status status, ffh_error *error) {
 
 /* The run, for this call alone until done(); NULL with *error. */
 static ff_running *act(ffh_sim *sim, int body, const double *values, size_t count, ffh_error *error) {
-    if (ff__abi_enter(sim, error) != FFH_OK)
+    if (ff__abi_enter(sim, FF__ABI_TOUCHES, error) != FFH_OK)
         return NULL;
     ff_running *running = ff__abi_running(sim, error);
     if (running && refuse_body(sim, body, values, count, error) == FFH_OK)
@@ -132,16 +132,26 @@ static size_t count(ffh_sim *sim, ffh_error *error) {
     return 0;
 }
 
-size_t ffh_state_size(ffh_sim *sim, ffh_error *error) {
-    if (ff__abi_enter(sim, error) != FFH_OK)
+/* A run that failed has no next cycle to continue from. */
+static size_t count_to_save(ffh_sim *sim, ffh_error *error) {
+    ff_notes notes = {.error = ""};
+    if (ff__abi_running(sim, error) && ff_session_failure(sim->session, &notes) != FF_DONE) {
+        ff__abi_fail(error, FFH_STATE, "%s: its state cannot be saved: the run has failed", sim->path);
         return 0;
-    const size_t size = count(sim, error);
+    }
+    return count(sim, error);
+}
+
+size_t ffh_state_size(ffh_sim *sim, ffh_error *error) {
+    if (ff__abi_enter(sim, FF__ABI_TOUCHES, error) != FFH_OK)
+        return 0;
+    const size_t size = count_to_save(sim, error);
     ff__abi_leave(sim);
     return size;
 }
 
 static int save(ffh_sim *sim, void *state, size_t bytes, ffh_error *error) {
-    const size_t size = count(sim, error);
+    const size_t size = count_to_save(sim, error);
     if (!size)
         return error ? error->kind : FFH_STATE;
     if (bytes < size)
@@ -157,7 +167,7 @@ static int save(ffh_sim *sim, void *state, size_t bytes, ffh_error *error) {
 }
 
 int ffh_save(ffh_sim *sim, void *state, size_t bytes, ffh_error *error) {
-    if (ff__abi_enter(sim, error) != FFH_OK)
+    if (ff__abi_enter(sim, FF__ABI_TOUCHES, error) != FFH_OK)
         return FFH_ARGUMENT;
     const int kind = save(sim, state, bytes, error);
     ff__abi_leave(sim);
@@ -169,7 +179,7 @@ static int restore(ffh_sim *sim, const void *state, size_t bytes, ffh_error *err
     if (!count(sim, error))
         return error ? error->kind : FFH_STATE;
     if (bytes < sizeof h || (memcpy(&h, state, sizeof h), memcmp(h.magic, own.magic, sizeof h.magic) != 0) ||
-        h.bytes > bytes || h.bytes < sizeof h)
+        h.bytes != bytes || h.bytes < sizeof h)
         return ff__abi_fail(error, FFH_STATE, "%s: these bytes are not the state of a run", sim->path);
     if (h.abi != own.abi || h.bytes_of_row != own.bytes_of_row)
         return ff__abi_fail(error, FFH_STATE, "%s: the state is of another version", sim->path);
@@ -184,6 +194,7 @@ static int restore(ffh_sim *sim, const void *state, size_t bytes, ffh_error *err
                         .left = (size_t)h.bytes - sizeof h};
     keep(sim, &keeper);
     sim->halt = 0;
+    *sim->why = 0;
     if (keeper.failed || keeper.left)
         return ff__abi_fail(error, FFH_STATE, "%s: the state does not fit: this run cannot be continued",
                             sim->path);
@@ -191,7 +202,7 @@ static int restore(ffh_sim *sim, const void *state, size_t bytes, ffh_error *err
 }
 
 int ffh_restore(ffh_sim *sim, const void *state, size_t bytes, ffh_error *error) {
-    if (ff__abi_enter(sim, error) != FFH_OK)
+    if (ff__abi_enter(sim, FF__ABI_TOUCHES, error) != FFH_OK)
         return FFH_ARGUMENT;
     const int kind = restore(sim, state, bytes, error);
     ff__abi_leave(sim);

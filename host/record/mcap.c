@@ -7,6 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "text/little.h"
+
 bool ff_mcap_text_equal(ff_mcap_text text, const char *other) {
     const size_t size = strlen(other);
     return text.size == size && memcmp(text.at, other, size) == 0;
@@ -50,21 +52,15 @@ static void put(buffer *b, const void *bytes, size_t size) {
     b->used += size;
 }
 
-static uint8_t *store_uint(uint8_t *at, uint64_t x, int bytes) {
-    for (int i = 0; i < bytes; i++)
-        at[i] = (uint8_t)(x >> (8 * i));
-    return at + bytes;
-}
-
-static void put_uint(buffer *b, uint64_t x, int bytes) {
+static inline void put_uint(buffer *b, uint64_t x, size_t bytes) {
     uint8_t raw[8];
-    store_uint(raw, x, bytes);
-    put(b, raw, (size_t)bytes);
+    ff_store_little(raw, x, bytes);
+    put(b, raw, bytes);
 }
 
-static void set_uint(buffer *b, size_t at, uint64_t x, int bytes) {
+static void set_uint(buffer *b, size_t at, uint64_t x, size_t bytes) {
     if (!b->failed)
-        store_uint(b->at + at, x, bytes);
+        ff_store_little(b->at + at, x, bytes);
 }
 
 static void put_text(buffer *b, const char *text) {
@@ -320,14 +316,14 @@ ff_status ff_mcap_writer_message(ff_mcap_writer *w, uint16_t channel, uint64_t l
     }
     channel_slot *slot = &w->slot[channel - 1];
     uint8_t entry[16], head[MESSAGE_HEAD], *at = head;
-    store_uint(store_uint(entry, log_time, 8), w->chunk.used - CHUNK_HEAD, 8);
+    ff_store_little(ff_store_little(entry, log_time, 8), w->chunk.used - CHUNK_HEAD, 8);
     put(&slot->index, entry, sizeof entry);
-    at = store_uint(at, MCAP_MESSAGE, 1);
-    at = store_uint(at, MESSAGE_HEAD - 9 + size, 8);
-    at = store_uint(at, channel, 2);
-    at = store_uint(at, slot->sequence, 4);
-    at = store_uint(at, log_time, 8);
-    store_uint(at, publish_time, 8);
+    at = ff_store_little(at, MCAP_MESSAGE, 1);
+    at = ff_store_little(at, MESSAGE_HEAD - 9 + size, 8);
+    at = ff_store_little(at, channel, 2);
+    at = ff_store_little(at, slot->sequence, 4);
+    at = ff_store_little(at, log_time, 8);
+    ff_store_little(at, publish_time, 8);
     put(&w->chunk, head, sizeof head);
     put(&w->chunk, data, size);
     if (w->chunk.failed || slot->index.failed)
@@ -371,14 +367,14 @@ static closed_chunk close_chunk(ff_mcap_writer *w) {
     const uint8_t *first = w->chunk.at + CHUNK_HEAD;
     closed_chunk c = {&w->chunk, "", records, records, ff_mcap_crc32(0, first, records)};
     if (!pack(w, first, records)) {
-        uint8_t *at = store_uint(w->chunk.at, MCAP_CHUNK, 1);
-        at = store_uint(at, w->chunk.used - 9, 8);
-        at = store_uint(at, w->start, 8);
-        at = store_uint(at, w->end, 8);
-        at = store_uint(at, records, 8);
-        at = store_uint(at, c.crc, 4);
-        at = store_uint(at, 0, 4); /* the length of "" */
-        store_uint(at, records, 8);
+        uint8_t *at = ff_store_little(w->chunk.at, MCAP_CHUNK, 1);
+        at = ff_store_little(at, w->chunk.used - 9, 8);
+        at = ff_store_little(at, w->start, 8);
+        at = ff_store_little(at, w->end, 8);
+        at = ff_store_little(at, records, 8);
+        at = ff_store_little(at, c.crc, 4);
+        at = ff_store_little(at, 0, 4); /* the length of "" */
+        ff_store_little(at, records, 8);
         return c;
     }
     c = (closed_chunk){&w->out, w->codec->name, records, w->packed.used, c.crc};

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "text/little.h"
+
 ff_status ff_overview_init(const ff_columns *columns, ff_overview *o) {
     *o = (ff_overview){.row = calloc((size_t)columns->count, sizeof *o->row),
                        .value = calloc((size_t)columns->count, sizeof *o->value)};
@@ -26,25 +28,19 @@ ff_status ff_overview_take(ff_overview *o, const ff_columns *columns, const ff_r
     return ff_thin_add(&o->thin, o->row[0], o->value) == FF_ERR_MEMORY ? FF_ERR_MEMORY : FF_OK;
 }
 
-static uint8_t *put_uint(uint8_t *at, uint64_t x, int bytes) {
-    for (int i = 0; i < bytes; i++)
-        at[i] = (uint8_t)(x >> (8 * i));
-    return at + bytes;
-}
-
 static void put_buckets(const ff_thin *t, size_t rows, uint8_t *at) {
     for (size_t r = 0; r < rows; r++) {
         const double time = ff_thin_value(t, r, 0);
         uint64_t bits;
         memcpy(&bits, &time, sizeof bits);
-        at = put_uint(at, bits, 8);
+        at = ff_store_little(at, bits, 8);
     }
     for (size_t c = 1; c <= t->width; c++)
         for (size_t r = 0; r < rows; r++) {
             const float value = (float)ff_thin_value(t, r, c);
             uint32_t bits;
             memcpy(&bits, &value, sizeof bits);
-            at = put_uint(at, bits, 4);
+            at = ff_store_little(at, bits, 4);
         }
 }
 
@@ -63,12 +59,12 @@ ff_status ff_overview_write(const ff_overview *o, const ff_codec *codec, ff_mcap
             packed ? codec->compress(context, packed + FF_OVERVIEW_HEAD, room, plain + FF_OVERVIEW_HEAD, size)
                    : 0;
         uint8_t *out = used ? packed : plain;
-        uint8_t *at = put_uint(out, FF_OVERVIEW_VERSION, 4);
-        at = put_uint(at, t->width, 4);
-        at = put_uint(at, rows, 4);
-        at = put_uint(at, used ? 1 : 0, 4);
-        at = put_uint(at, t->bucket, 8);
-        put_uint(at, t->cycles, 8);
+        uint8_t *at = ff_store_little(out, FF_OVERVIEW_VERSION, 4);
+        at = ff_store_little(at, t->width, 4);
+        at = ff_store_little(at, rows, 4);
+        at = ff_store_little(at, used ? 1 : 0, 4);
+        at = ff_store_little(at, t->bucket, 8);
+        ff_store_little(at, t->cycles, 8);
         status = ff_mcap_writer_attachment(writer, FF_OVERVIEW_NAME, "application/octet-stream", 0, out,
                                            FF_OVERVIEW_HEAD + (used ? used : size));
     }

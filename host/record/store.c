@@ -24,6 +24,8 @@ static ff_status allocate(ff_store *store, int count, uint64_t rows) {
     store->column = calloc((size_t)count + 1, sizeof *store->column);
     store->row = calloc((size_t)count + 1, sizeof *store->row);
     store->take = calloc((size_t)count + 1, sizeof *store->take);
+    for (int i = 0; i < count && store->row; i++)
+        store->row[i] = FF_NAN; /* before the first row */
     return store->column && store->row && store->take ? FF_OK : FF_ERR_MEMORY;
 }
 

@@ -3,6 +3,11 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef __linux__
+#include <sys/mman.h>
+#endif
+
+enum { FIRST_ROWS = 1024, LARGE_PAGE = 2 << 20 };
 
 ff_status ff_thin_init(size_t width, ff_thin *thin) {
     *thin = (ff_thin){.width = width, .bucket = 1};
@@ -56,18 +61,30 @@ void ff_thin_merge(size_t *rows, double *time, float *value, size_t width) {
     *rows = 2 * groups + rest;
 }
 
-static ff_status reserve(ff_thin *t, size_t rows) {
-    if (rows <= t->allocated)
+/* A short run's rows, then at once all that there can be: what is not touched is no memory. In large pages,
+ * where the system has them, because most of what a long run takes from it first are these. */
+static ff_status reserve(ff_thin *t) {
+    if (t->rows < t->allocated)
         return FF_OK;
-    const size_t want = t->allocated ? 2 * t->allocated : 1024;
+    const size_t want = t->allocated ? FF_THIN_ROWS : FIRST_ROWS,
+                 bytes =
+                     ((want * t->width + 1) * sizeof *t->value + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE;
     double *time = realloc(t->time, want * sizeof *time);
     if (time)
         t->time = time;
-    float *value = realloc(t->value, (want * t->width + 1) * sizeof *value);
-    if (value)
-        t->value = value;
-    if (!time || !value)
+    float *value = t->allocated ? aligned_alloc(LARGE_PAGE, bytes) : malloc(bytes);
+    if (!time || !value) {
+        free(value);
         return FF_ERR_MEMORY;
+    }
+#ifdef MADV_HUGEPAGE
+    if (t->rows)
+        madvise(value, bytes, MADV_HUGEPAGE); /* a hint */
+#endif
+    if (t->rows)
+        memcpy(value, t->value, t->rows * t->width * sizeof *value);
+    free(t->value);
+    t->value = value;
     t->allocated = want;
     return FF_OK;
 }
@@ -78,7 +95,7 @@ ff_status ff_thin_add(ff_thin *t, double time, const float *value) {
     if (!isfinite(time) || time < last)
         return FF_ERR_ARGUMENT;
     if (t->bucket == 1 && t->rows < FF_THIN_ROWS) {
-        const ff_status status = reserve(t, t->rows + 1);
+        const ff_status status = reserve(t);
         if (status)
             return status;
         t->time[t->rows] = time;

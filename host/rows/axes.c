@@ -1,5 +1,6 @@
 #include "rows/axes.h"
 
+#include <string.h>
 #include "facility/plan.h"
 
 #define FOUND 1e-11 /* [m, rad] that may be left between the pose and that of the joints */
@@ -7,8 +8,7 @@
 enum { STEPS = 3 }; /* of Newton: from a cycle before, the second one leaves 1e-12 */
 
 /* What the tool still has to turn and move, in world axes. */
-static double left(const ff_arm_model *arm, ff_pose T, const ff_arm_joints *at, double error[6]) {
-    const ff_pose now = ff_arm_forward(arm, at);
+static double left(ff_pose T, ff_pose now, double error[6]) {
     const ff_vec3 d = ff_vec3_sub(T.p, now.p), r = ff_quat_log(ff_quat_mul(T.q, ff_quat_conj(now.q)));
     for (int i = 0; i < 3; i++) {
         error[i] = r.a[i];
@@ -17,15 +17,22 @@ static double left(const ff_arm_model *arm, ff_pose T, const ff_arm_joints *at, 
     return fmax(ff_vec3_norm(d), ff_vec3_norm(r));
 }
 
-static bool newton(const ff_arm_model *arm, ff_pose T, double dt, ff_arm_joints *at) {
-    ff_arm_joints q = *at;
-    double b[6], J[6][7], a[36];
+static void stand(const ff_arm_model *arm, const ff_arm_joints *q, ff_row_posture *p) {
+    p->T = ff_arm_jacobian_at(arm, q, p->jacobian);
+    p->joints = *q;
+    p->known = true;
+}
+
+static bool newton(const ff_arm_model *arm, ff_pose T, double dt, ff_arm_joints *at, ff_row_posture *p) {
+    double b[6], a[36];
     size_t pivots[6];
-    double far = left(arm, T, &q, b);
+    if (!p->known || memcmp(&p->joints, at, sizeof *at) != 0)
+        stand(arm, at, p);
+    double far = left(T, p->T, b);
     for (int n = 0; n < STEPS && far > FOUND; n++) {
-        ff_arm_jacobian(arm, &q, J);
+        ff_arm_joints q = p->joints;
         for (int i = 0; i < 36; i++)
-            a[i] = J[i / 6][i % 6];
+            a[i] = p->jacobian[i / 6][i % 6];
         if (ff_lu_factor(6, a, pivots) != FF_OK)
             return false;
         ff_lu_solve(6, a, pivots, b);
@@ -35,16 +42,19 @@ static bool newton(const ff_arm_model *arm, ff_pose T, double dt, ff_arm_joints 
                 return false;
             q.a[i] += b[i];
         }
-        far = left(arm, T, &q, b);
+        stand(arm, &q, p);
+        far = left(T, p->T, b);
     }
-    if (!(far <= FOUND) || ff_arm_outside(arm, &q))
+    if (!(far <= FOUND) || ff_arm_outside(arm, &p->joints))
         return false;
-    *at = q;
+    *at = p->joints;
     return true;
 }
 
-bool ff_arm_follow(const ff_arm_model *arm, ff_pose T_wt, double dt, ff_arm_joints *at) {
-    if (arm->config.axes == 6 && arm->config.rail.rule == FF_ARM_RAIL_NONE && newton(arm, T_wt, dt, at))
+/* Joints of T_wt, dt [s] after *at, which they replace. By Newton's method from there, where that does not
+ * lead to them at once by ff_arm_inverse_after. False: there are none, *at stays. */
+static bool follow(const ff_arm_model *arm, ff_pose T_wt, double dt, ff_arm_joints *at, ff_row_posture *p) {
+    if (arm->config.axes == 6 && arm->config.rail.rule == FF_ARM_RAIL_NONE && newton(arm, T_wt, dt, at, p))
         return true;
     ff_arm_joints q;
     if (ff_arm_inverse_after(arm, &T_wt, at, dt, &q, NULL) != FF_OK)
@@ -67,7 +77,7 @@ void ff_row_arms_find(ff_row_arms *arms, ff_row *row) {
     for (int i = 0; i < arms->bodies; i++) {
         ff_row_body *b = &row->body[i];
         const bool found = arms->wanted && arms->arm[i].config.axes &&
-                           ff_arm_follow(&arms->arm[i], b->robot.T, arms->cycle, &arms->at[i]);
+                           follow(&arms->arm[i], b->robot.T, arms->cycle, &arms->at[i], &arms->posture[i]);
         b->device.joints = arms->at[i];
         for (int a = 0; !found && a < FF_ARM_AXES; a++)
             b->device.joints.a[a] = FF_NAN;

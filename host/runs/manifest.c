@@ -11,6 +11,7 @@
 #include "runs/internal.h"
 #include "text/clock.h"
 #include "text/json.h"
+#include "text/module.h"
 #include "text/version.h"
 
 enum { MANIFEST_BYTES = 4 << 20 };
@@ -41,8 +42,7 @@ static void put_origin(ff_json *json, const ff_run_program *program) {
     ff_json_integer(json, "process", (long long)getpid());
     ff_json_close(json, '}');
     ff_json_open(json, "program", '{');
-    const ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    path[n > 0 ? n : 0] = 0;
+    ff_module_program(path, sizeof path);
     put_known(json, "path", path);
     ff_json_string(json, "version", ff_version());
     put_known(json, "commit", program ? program->commit : NULL);

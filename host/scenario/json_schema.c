@@ -11,8 +11,8 @@
 #define LARGEST 1e30
 
 /* Readers of YAML 1.1 take 1e4 for text and on, off, true, false for booleans; readers of 1.2 do neither.
- * Both are let through. */
-#define NUMBER_TEXT "^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][-+]?[0-9]+)?$"
+ * Both are let through; a number in quotes, which is refused, shows unless it has an exponent. */
+#define NUMBER_TEXT "^[-+]?([0-9]+[.]?[0-9]*|[.][0-9]+)[eE][-+]?[0-9]+$"
 
 static bool same(const char *a, const char *b) {
     return strcmp(a, b) == 0;
@@ -421,6 +421,32 @@ static void put_kind_rule(ff_json *json, const ff_section *section, const ff_key
     ff_json_close(json, '}');
 }
 
+/* Only a site has robots and sensors that a name stands for. */
+static void put_site_rule(ff_json *json) {
+    static const char *const device[] = {"robot", "sensor"};
+    ff_json_open(json, "anyOf", '[');
+    ff_json_open(json, NULL, '{');
+    put_list_of_one(json, "required", "site");
+    ff_json_close(json, '}');
+    ff_json_open(json, NULL, '{');
+    ff_json_open(json, "properties", '{');
+    ff_json_open(json, "satellites", '{');
+    ff_json_open(json, "additionalProperties", '{');
+    ff_json_open(json, "properties", '{');
+    for (int i = 0; i < 2; i++) {
+        ff_json_open(json, device[i], '{');
+        ff_json_string(json, "type", "object");
+        ff_json_open(json, "not", '{');
+        put_list_of_one(json, "required", "site");
+        ff_json_close(json, '}');
+        ff_json_close(json, '}');
+    }
+    for (int i = 0; i < 4; i++)
+        ff_json_close(json, '}');
+    ff_json_close(json, '}');
+    ff_json_close(json, ']');
+}
+
 /* Inside an open object. */
 static void put_keys(ff_json *json, const ff_section *section, bool top) {
     const ff_key *kind = key_named(section, "kind");
@@ -454,6 +480,8 @@ static void put_keys(ff_json *json, const ff_section *section, bool top) {
         ff_json_close(json, '}');
     } else
         ff_json_bool(json, "additionalProperties", false);
+    if (top)
+        put_site_rule(json);
     if (kind && kind->words) {
         ff_json_open(json, "allOf", '[');
         for (int i = 0; kind->words[i]; i++)

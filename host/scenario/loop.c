@@ -244,6 +244,23 @@ static void set_geometry(const ff_scenario *scenario, ff_world *world) {
 }
 
 /* What methods may know of the robots: delay, lag and limit. */
+/* Of the contacts: which of two bodies carries the surface, and which body meets others alone. Nothing else.
+ */
+static void set_touch(const ff_scenario *scenario, ff_world *world) {
+    bool fixed[FF_MAX_BODIES] = {false};
+    for (int c = 0; c < scenario->contacts; c++) {
+        const int a = scenario->contact[c].body, b = scenario->contact[c].against;
+        if (b < 0) {
+            fixed[a] = true;
+            continue;
+        }
+        world->body[b].carries_surface = true;
+        world->body[a].bodies_only = world->body[b].bodies_only = true;
+    }
+    for (int i = 0; i < world->bodies; i++)
+        world->body[i].bodies_only = world->body[i].bodies_only && !fixed[i];
+}
+
 static void set_robot(const ff_robot_config *robot, ff_world_body *body) {
     body->delay = robot->kind == FF_ROBOT_IDEAL ? 0.0 : robot->delay;
     if (ff_robot_lags(robot)) /* a ramp is followed 2 z/w late */
@@ -373,10 +390,7 @@ void ff_scenario_loop(const ff_scenario *scenario, ff_loop_config *loop) {
     set_held(scenario, loop);
     if (scenario->method && scenario->method->needs & FF_NEEDS_GEOMETRY)
         set_geometry(scenario, world);
-    for (int c = 0; c < scenario->contacts;
-         c++) /* which of two bodies carries the surface: nothing else of it */
-        if (scenario->contact[c].against >= 0)
-            world->body[scenario->contact[c].against].carries_surface = true;
+    set_touch(scenario, world);
     const int servicer = ff_scenario_servicer(scenario);
     if (servicer >= 0)
         set_arm(scenario, servicer, loop);

@@ -361,10 +361,22 @@ bool ff_reader_count(ff_reader *r, const ff_node *node, const char *what, double
     return true;
 }
 
+bool ff_reader_says(const ff_node *node, const char *word) {
+    static const char *const same[][2] = {{"on", "true"}, {"off", "false"}};
+    if (node->kind != FF_NODE_SCALAR)
+        return false;
+    if (node->text[0] == word[0] && strcmp(node->text, word) == 0)
+        return true;
+    for (int i = 0; i < 2 && !node->quoted; i++)
+        for (int j = 0; j < 2; j++)
+            if (strcmp(word, same[i][j]) == 0 && strcmp(node->text, same[i][!j]) == 0)
+                return true;
+    return false;
+}
+
 bool ff_reader_word(ff_reader *r, const ff_node *node, const ff_key *key, int *value) {
     for (int i = 0; key->words[i]; i++)
-        if (node->kind == FF_NODE_SCALAR && node->text[0] == key->words[i][0] &&
-            strcmp(node->text, key->words[i]) == 0) {
+        if (ff_reader_says(node, key->words[i])) {
             *value = i;
             return true;
         }

@@ -76,6 +76,9 @@ void ff_node_know_numbers(ff_node *node);
 bool ff_reader_number(ff_reader *r, const ff_node *node, const ff_key *key, double *value);
 bool ff_reader_numbers(ff_reader *r, const ff_node *node, const ff_key *key, int count, double *value);
 bool ff_reader_integer(ff_reader *r, const ff_node *node, const ff_key *key, uint64_t *value);
+/* A scalar that is this word. YAML 1.1 takes on and off for booleans and writes them back as true and false:
+ * without quotes on is true, and off is false. */
+bool ff_reader_says(const ff_node *node, const char *word);
 bool ff_reader_word(ff_reader *r, const ff_node *node, const ff_key *key, int *value);
 bool ff_reader_direction(ff_reader *r, const ff_node *node, const ff_key *key, ff_vec3 *value);
 bool ff_reader_quaternion(ff_reader *r, const ff_node *node, const ff_key *key, ff_quat *value);

@@ -109,7 +109,7 @@ static bool read_value(ff_reader *r, const ff_node *node, const ff_key *key, voi
     case FF_TYPE_SIX:
         return ff_reader_numbers(r, node, key, 6, number);
     case FF_TYPE_NUMBER_OR_WORD:
-        if (node->kind != FF_NODE_SCALAR || strcmp(node->text, key->words[0]) != 0)
+        if (!ff_reader_says(node, key->words[0]))
             return ff_reader_number(r, node, key, number);
         *number = FF_INF;
         return true;
@@ -303,8 +303,7 @@ bool ff__read_section(ff_reader *r, const ff_node *node, const ff_section *secti
     ff_node word, map;
     const ff_key *preset = section && node->kind == FF_NODE_SCALAR ? ff__find_key(section, "preset") : NULL;
     for (int i = 0; preset && preset->words[i]; i++)
-        if (strcmp(node->text, preset->words[i]) ==
-            0) { /* `section: WORD` stands for `section: {preset: WORD}` */
+        if (ff_reader_says(node, preset->words[i])) { /* `section: WORD`: `section: {preset: WORD}` */
             word = *node;
             word.key = "preset";
             word.key_place = node->place;

@@ -10,15 +10,20 @@
 #include "record/csv.h"
 #include "report/geometry.h"
 #include "session/internal.h"
+#include "session/variant.h"
 #include "text/file.h"
 
 ff_session *ff_session_open(const char *path, const ff_scenario_options *options, ff_outcome *outcome,
                             ff_notes *notes) {
     ff_session *session = malloc(sizeof *session);
-    *outcome = session ? ff_session_load(session, path, options, notes)
-                       : ff_notes_error(notes, FF_FAILED, "%s: no memory", path);
-    if (*outcome == FF_DONE)
+    ff_variant *variant = malloc(sizeof *variant);
+    *outcome = session && variant ? ff_variant_load_named(session, path, options, variant, notes)
+                                  : ff_notes_error(notes, FF_FAILED, "%s: no memory", path);
+    if (*outcome == FF_DONE) {
+        session->variant = variant;
         return session;
+    }
+    free(variant);
     free(session);
     return NULL;
 }
@@ -59,6 +64,8 @@ void ff_session_free(ff_session *session) {
     ff_ideal_free(&session->ideal);
     ff_metrics_free(&session->metrics);
     ff_held_free(&session->held);
+    free(session->variant);
+    session->variant = NULL;
     free(session->summary);
     session->summary = NULL;
 }

@@ -29,6 +29,7 @@ typedef struct ff_session {
     bool whole;                       /* every file that was asked for is written */
     char label[FF_NAME_SIZE];         /* the method's name, or what a variant is called */
     char refusal[1024];               /* why it was not loaded; "" */
+    struct ff_variant *variant;       /* its own method with settings, where ff_session_open was given one */
     struct ff_session_course *course; /* while it is under way; NULL: it is not */
     /* where the scenario came from, for the log; the strings are the caller's */
     const char *path, *method, *set[FF_LOG_MAX_SETS];

@@ -103,6 +103,43 @@ ff_outcome ff_variant_load(ff_session *session, const char *file, const ff_varia
     return outcome;
 }
 
+bool ff_variant_options(const ff_scenario_options *given, ff_variant *variant,
+                        const char *set[FF_LOG_MAX_SETS + FF_VARIANT_SETS], ff_scenario_options *made,
+                        char *message, size_t size) {
+    const char *const method = given ? given->method : NULL;
+    *made = given ? *given : (ff_scenario_options){0};
+    *variant = (ff_variant){0};
+    if (!method || !strchr(method, ':') || path_length(method, strlen(method)) == strlen(method))
+        return true;
+    char why[600];
+    if (!ff_variant_parse(method, strlen(method), given->catalog, variant, why, sizeof why)) {
+        snprintf(message, size, "--method %s: %s", method, why);
+        return false;
+    }
+    made->set = set;
+    made->method = variant->method;
+    for (int i = 0; i < given->sets; i++)
+        set[i] = given->set[i];
+    for (int i = 0; i < variant->sets; i++)
+        set[made->sets++] = variant->set[i];
+    return true;
+}
+
+ff_outcome ff_variant_load_named(ff_session *session, const char *file, const ff_scenario_options *options,
+                                 ff_variant *variant, ff_notes *notes) {
+    const char *set[FF_LOG_MAX_SETS + FF_VARIANT_SETS];
+    char message[1024];
+    ff_scenario_options made;
+    if (!ff_variant_options(options, variant, set, &made, message, sizeof message)) {
+        *session = (ff_session){.run.status = FF_ERR_UNSUPPORTED};
+        return ff_notes_error(notes, FF_REFUSED, "%s", message);
+    }
+    const ff_outcome outcome = ff_session_load(session, file, &made, notes);
+    if (*variant->label)
+        snprintf(session->label, sizeof session->label, "%s", variant->label);
+    return outcome;
+}
+
 static void add_refused(ff_comparison *comparison, const char *label, const char *why) {
     ff_variant_refusal *r = &comparison->refused[comparison->refusals++];
     const char *end = strncmp(why, "--method ", 9) == 0 ? strstr(why, ": ") : NULL; /* the label says it */

@@ -27,6 +27,16 @@ int ff_variants_parse(const char *list, const ff_catalog *catalog, ff_variant *v
 ff_outcome ff_variant_load(ff_session *session, const char *file, const ff_variant *variant,
                            const ff_scenario_options *common, ff_notes *notes);
 
+/* --method METHOD:key=value:... as options of a scenario: where `given` names such a one, its method and its
+ * settings behind the other overrides, in `set` and *variant; else as given, with an empty *variant. False
+ * and one line: it is none. */
+bool ff_variant_options(const ff_scenario_options *given, ff_variant *variant,
+                        const char *set[FF_LOG_MAX_SETS + FF_VARIANT_SETS], ff_scenario_options *made,
+                        char *message, size_t size);
+/* Loads the file under them; *variant stays the caller's as long as the session. FF_REFUSED. */
+ff_outcome ff_variant_load_named(ff_session *session, const char *file, const ff_scenario_options *options,
+                                 ff_variant *variant, ff_notes *notes);
+
 /* A variant whose method cannot run the scenario. */
 typedef struct ff_variant_refusal {
     char label[FF_NAME_SIZE], why[1024];

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "freefloat/base.h"
+#include "text/little.h"
 
 enum { FF_CDR_HEADER = 4 };
 static const uint8_t ff_cdr_header[FF_CDR_HEADER] = {0, 1, 0, 0};
@@ -46,8 +47,7 @@ static inline void ff_cdr_align(ff_cdr *c, size_t to) {
 
 static inline void ff_cdr_put_number(ff_cdr *c, uint64_t x, size_t size) {
     uint8_t raw[8];
-    for (size_t i = 0; i < size; i++)
-        raw[i] = (uint8_t)(x >> (8 * i));
+    ff_store_little(raw, x, size);
     if (!c->full && (c->used - FF_CDR_HEADER) % size)
         ff_cdr_align(c, size);
     ff_cdr_put_raw(c, raw, size);

@@ -2,14 +2,32 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 enum { PATH_SIZE = 4096 };
 
 static const char own_file_mark; /* an address of this code */
+
+static bool whole_path(const char *name, char *path, size_t size) {
+    char *whole = name ? realpath(name, NULL) : NULL;
+    if (!whole)
+        return false;
+    snprintf(path, size, "%s", whole);
+    free(whole);
+    return true;
+}
+
+bool ff_module_program(char *path, size_t size) {
+    const ssize_t length = readlink("/proc/self/exe", path, size - 1);
+    path[length > 0 ? length : 0] = 0;
+    /* without /proc, as in a bare chroot: the name that the kernel was given */
+    return length > 0 || whole_path((const char *)(uintptr_t)getauxval(AT_EXECFN), path, size);
+}
 
 /* The file that this code is in. False: it cannot be found. */
 static bool own_file(char *path, size_t size, bool *library) {
@@ -17,18 +35,7 @@ static bool own_file(char *path, size_t size, bool *library) {
     struct link_map *map = NULL;
     *library = dladdr1(&own_file_mark, &info, (void **)&map, RTLD_DL_LINKMAP) && map && map->l_name[0] &&
                strchr(map->l_name, '/');
-    if (!*library) {
-        const ssize_t length = readlink("/proc/self/exe", path, size - 1);
-        if (length > 0)
-            path[length] = 0;
-        return length > 0;
-    }
-    char *whole = realpath(map->l_name, NULL);
-    if (!whole)
-        return false;
-    snprintf(path, size, "%s", whole);
-    free(whole);
-    return true;
+    return *library ? whole_path(map->l_name, path, size) : ff_module_program(path, size);
 }
 
 bool ff_module_own_folder(char *path, size_t size, bool *library) {
@@ -65,7 +72,7 @@ const void *ff_module_table(const char *name, char *message, size_t size) {
     snprintf(file, sizeof file, "%s.so", name);
     if (!ff_module_path(file, path, sizeof path)) {
         snprintf(message, size, "the module %s is missing: no %s; install freefloat again, with it", name,
-                 *path ? path : "/proc/self/exe");
+                 *path ? path : "/proc");
         return NULL;
     }
     void *const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);

@@ -24,6 +24,9 @@ typedef struct ff_module {
 /* Each module defines it, and exports nothing else. */
 extern __attribute__((visibility("default"))) const ff_module ff_module_offer;
 
+/* The program's own file, without links; also where /proc is not mounted. False with "": it cannot be found.
+ */
+bool ff_module_program(char *path, size_t size);
 /* The folder of the file that this code is in: the program, or libfreefloat-host (`library`). False: it
  * cannot be found. */
 bool ff_module_own_folder(char *path, size_t size, bool *library);

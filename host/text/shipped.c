@@ -40,7 +40,8 @@ bool ff_shipped_find(const char *kind, const char *name, char path[FF_FILE_PATH]
         strlen(kind); /* "scenarios/deos-client.yaml", as the help's examples have it */
     if (strncmp(name, kind, folder_length) == 0 && name[folder_length] == '/')
         return ff_shipped_find(kind, name + folder_length + 1, path);
-    const bool whole = length > 5 && strcmp(name + length - 5, ".yaml") == 0;
+    const char *const ending = length > 5 ? name + length - 5 : "";
+    const bool whole = strcmp(ending, ".yaml") == 0 || strcmp(ending, ".urdf") == 0;
     for (int n = 0; n < PLACES; n++) {
         char folder[FF_FILE_PATH], candidate[FF_FILE_PATH + 256];
         if (!folder_of(n, kind, folder))

@@ -32,7 +32,7 @@ void ff_cholesky_solve(size_t n, const double *factor, double *b) {
     }
 }
 
-ff_status ff_lu_factor(size_t n, double *a, size_t *pivots) {
+static inline ff_status lu_factor(size_t n, double *a, size_t *pivots) {
     for (size_t j = 0; j < n; j++) {
         size_t p = j;
         for (size_t i = j + 1; i < n; i++)
@@ -56,7 +56,12 @@ ff_status ff_lu_factor(size_t n, double *a, size_t *pivots) {
     return FF_OK;
 }
 
-void ff_lu_solve(size_t n, const double *factor, const size_t *pivots, double *b) {
+/* Six rows, those of a robot's Jacobian, are compiled by themselves. */
+ff_status ff_lu_factor(size_t n, double *a, size_t *pivots) {
+    return n == 6 ? lu_factor(6, a, pivots) : lu_factor(n, a, pivots);
+}
+
+static inline void lu_solve(size_t n, const double *factor, const size_t *pivots, double *b) {
     for (size_t j = 0; j < n; j++) {
         const double swap = b[j];
         b[j] = b[pivots[j]];
@@ -70,4 +75,11 @@ void ff_lu_solve(size_t n, const double *factor, const size_t *pivots, double *b
             b[i] -= factor[i * n + k] * b[k];
         b[i] /= factor[i * n + i];
     }
+}
+
+void ff_lu_solve(size_t n, const double *factor, const size_t *pivots, double *b) {
+    if (n == 6)
+        lu_solve(6, factor, pivots, b);
+    else
+        lu_solve(n, factor, pivots, b);
 }

@@ -140,14 +140,18 @@ void ff__arm_chain_at(const ff_arm_model *model, const double *q, ff__arm_chain 
     k->T_bf = ff_pose_mul(at, c->flange);
 }
 
+static ff_pose tool_of(const ff_arm_model *model, const ff__arm_chain *k, double rail) {
+    const ff_pose T_bf = {k->T_bf.q, ff_vec3_add(k->T_bf.p, rail_shift(model, rail))};
+    return ff_pose_mul(ff_pose_mul(model->config.base, T_bf), model->config.tool);
+}
+
 ff_pose ff_arm_forward(const ff_arm_model *model, const ff_arm_joints *joints) {
     ff__arm_chain k;
     ff__arm_chain_at(model, joints->a, &k);
-    k.T_bf.p = ff_vec3_add(k.T_bf.p, rail_shift(model, joints->rail));
-    return ff_pose_mul(ff_pose_mul(model->config.base, k.T_bf), model->config.tool);
+    return tool_of(model, &k, joints->rail);
 }
 
-void ff_arm_jacobian(const ff_arm_model *model, const ff_arm_joints *joints, double jacobian[6][7]) {
+ff_pose ff_arm_jacobian_at(const ff_arm_model *model, const ff_arm_joints *joints, double jacobian[6][7]) {
     ff__arm_chain k;
     ff__arm_chain_at(model, joints->a, &k);
     const ff_quat q = model->config.base.q;
@@ -167,6 +171,11 @@ void ff_arm_jacobian(const ff_arm_model *model, const ff_arm_joints *joints, dou
             jacobian[3 + r][i] = v.a[r];
         }
     }
+    return tool_of(model, &k, joints->rail);
+}
+
+void ff_arm_jacobian(const ff_arm_model *model, const ff_arm_joints *joints, double jacobian[6][7]) {
+    ff_arm_jacobian_at(model, joints, jacobian);
 }
 
 ff_twist ff_arm_twist(const ff_arm_model *model, const ff_arm_joints *joints, const double rates[6]) {

@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "session/sandbox.h"
 #include "session/session.h"
+#include "session/variant.h"
 #include "text/file.h"
 #include "text/json.h"
 
@@ -27,6 +28,7 @@ static const char help[] =
     "example: freefloat check scenarios/deos-client.yaml --method fused\n";
 
 typedef struct verdict {
+    ff_variant variant; /* of --method METHOD:key=value */
     ff_scenario scenario;
     bool valid;
     char mistakes[16384], warnings[4096];
@@ -115,7 +117,10 @@ int ff_cmd_check(int argc, char **argv) {
                                                  : trust ? &ff_catalog_libraries
                                                          : &ff_catalog_closed,
                                       .all = true};
-    v->valid = ff_scenario_load(file, &load, &v->scenario, v->mistakes, sizeof v->mistakes, v->warnings,
+    const char *all[FF_LOG_MAX_SETS + FF_VARIANT_SETS];
+    ff_scenario_options made;
+    v->valid = ff_variant_options(&load, &v->variant, all, &made, v->mistakes, sizeof v->mistakes) &&
+               ff_scenario_load(file, &made, &v->scenario, v->mistakes, sizeof v->mistakes, v->warnings,
                                 sizeof v->warnings) == FF_OK;
     if (v->valid && sandbox && !ff_sandbox_allows(&v->scenario, message, sizeof message)) {
         v->valid = false;

@@ -46,7 +46,7 @@ def _load() -> Any:
 lib = _load()
 version: str = ffi.string(lib.ffh_version()).decode()
 
-OK, ARGUMENT, SCENARIO, METHOD, RUN, STOPPED, FILES, MEMORY, STATE = range(9)
+OK, ARGUMENT, SCENARIO, METHOD, RUN, STOPPED, FILES, MEMORY, STATE, PART = range(10)
 _PLAIN = {ARGUMENT: errors.ArgumentError, METHOD: errors.MethodError, FILES: errors.FilesError,
           STATE: errors.StateError}
 
@@ -102,6 +102,10 @@ def exception(error: Any, run: Optional[Any] = None) -> Exception:
         return MemoryError(line)
     if error.kind in _PLAIN:
         return _PLAIN[error.kind](line)
+    if error.kind == PART:
+        failed = errors.CallbackError(line, run)
+        failed.__cause__ = errors.ArgumentError(line)
+        return failed
     return errors.RunError(line, run)
 
 

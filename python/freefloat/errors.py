@@ -44,7 +44,8 @@ class RunError(FreefloatError, RuntimeError):
 
 
 class CallbackError(RunError):
-    """A part that was given as a Python function raised: that exception is the cause (`__cause__`)."""
+    """A part or `progress` raised, or a part (in C, too) answered with what is not finite: the exception is the cause
+    (`__cause__`)."""
 
 
 class FilesError(FreefloatError, OSError):

@@ -7,12 +7,12 @@ from __future__ import annotations
 import ctypes
 import math
 import os
-from typing import Any, Callable, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Mapping, Optional, Sequence, Union
 
 import numpy as np
 
 from . import _arguments
-from ._arguments import Floats, PathLike
+from ._arguments import Floats, Numbers, PathLike
 from ._library import Calls, ffi
 from .errors import ArgumentError, MethodError
 
@@ -40,6 +40,15 @@ class _Struct:
         found: Floats = self._all[begin:begin + (len(inside) if count is None else count)]
         found.flags.writeable = writes
         return found
+
+
+if TYPE_CHECKING:
+    class _Written:
+        """An array that is written by setting it: any numbers of its size."""
+
+        def __get__(self, of: Any, kind: Any = None) -> Floats: ...
+
+        def __set__(self, of: Any, values: Numbers) -> None: ...
 
 
 class _Arrays:
@@ -83,8 +92,8 @@ class MethodBody(_Arrays):
     robot_angular_velocity: Floats
     load_force: Floats
     load_torque: Floats
-    out_force: Floats
-    out_torque: Floats
+    out_force: _Written
+    out_torque: _Written
     __slots__ = ("_in", "_out", "position", "attitude", "velocity", "angular_velocity", "force", "torque",
                  "robot_position", "robot_attitude", "robot_velocity", "robot_angular_velocity", "load_force",
                  "load_torque", "out_force", "out_torque")
@@ -112,11 +121,13 @@ class MethodBody(_Arrays):
 
     def set_contact(self, touching: bool) -> None:
         """What the log's `in_contact` says, unless it shall be as detected."""
+        if not isinstance(touching, (bool, np.bool_)):
+            raise ArgumentError(f"set_contact: {touching!r}, allowed: True or False")
         self._out.in_contact = 1.0 if touching else 0.0
 
     def set_observer(self, energy: float) -> None:
         """[J] of a passivity observer, for the log; of the first body for all."""
-        self._out.observer = energy
+        self._out.observer = _arguments.real("set_observer", energy)
 
 
 class MethodCycle(_Arrays):
@@ -125,7 +136,7 @@ class MethodCycle(_Arrays):
 
     _io: Any
     _struct: _Struct
-    state: Floats
+    state: _Written
     _bodies: tuple[MethodBody, ...]
     __slots__ = ("_io", "_struct", "state", "_bodies")
     _written = ("state",)
@@ -177,9 +188,9 @@ class OnBoard(_Arrays):
     angular_velocity: Floats
     q: Floats
     qd: Floats
-    force: Floats
-    torque: Floats
-    joint_torque: Floats
+    force: _Written
+    torque: _Written
+    joint_torque: _Written
     __slots__ = ("_in", "_out", "client_position", "client_attitude", "client_velocity", "client_angular_velocity",
                  "attitude", "angular_velocity", "q", "qd", "force", "torque", "joint_torque")
     _written = ("force", "torque", "joint_torque")
@@ -206,11 +217,12 @@ class OnBoard(_Arrays):
 
     def phase(self, number: int) -> None:
         """For the log."""
-        self._out.phase = number
+        self._out.phase = _arguments.whole("phase", number, 0, 2**32 - 1)
 
     def monitor(self, storage: float, dissipation: float) -> None:
         """W_a and delta of destefano2021 (24), for the log."""
-        self._out.storage, self._out.dissipation = storage, dissipation
+        self._out.storage = _arguments.real("storage", storage)
+        self._out.dissipation = _arguments.real("dissipation", dissipation)
 
 
 OnBoardSoftware = Callable[[OnBoard], Any]

@@ -289,7 +289,7 @@ class Run:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """summary.json; null is None."""
+        """summary.json; null is None. The dict is the caller's: what is changed in it stays changed (`summary_text` does not)."""
         if self._summary is None:
             self._summary = json.loads(self.summary_text) if self.summary_text else {}
         return self._summary

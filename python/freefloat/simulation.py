@@ -2,6 +2,8 @@
 from __future__ import annotations
 
 import json
+import math
+import threading
 from typing import Any, NoReturn, Optional, Union
 
 import numpy as np
@@ -15,12 +17,15 @@ from .run import Columns, Run, _Handle
 
 class State:
     """The whole state of a Simulation between two cycles: `restore` it as often as wanted, also into another
-    Simulation of the same scenario and options. Valid for this build of the library."""
+    Simulation of the same scenario and options. Valid for this build of the library.
+    `data` are its bytes: State(data) is the same one; `k` and `t` only say where it was saved."""
 
     __slots__ = ("data", "k", "t")
 
-    def __init__(self, data: bytes, k: int, t: float):
-        self.data, self.k, self.t = data, k, t
+    def __init__(self, data: bytes, k: int = 0, t: float = 0.0):
+        if not isinstance(data, (bytes, bytearray, memoryview)):
+            raise StateError(f"the bytes of a State are needed, not {type(data).__name__}")
+        self.data, self.k, self.t = bytes(data), int(k), float(t)
 
     def __len__(self) -> int:
         return len(self.data)
@@ -50,6 +55,7 @@ class Simulation:
         self._run: Optional[Run] = None
         self._failed: Optional[BaseException] = None
         self._last = False  # the last cycle is done
+        self._reading = threading.Lock()
         error = _library.new_error()
         kind = lib.ffh_begin(handle.sim, error)
         handle.conclude(kind, error, None)
@@ -58,7 +64,7 @@ class Simulation:
         self._index = self._columns._index
         column = ffi.new("ffh_column *")
         lib.ffh_column_at(handle.sim, 0, column)
-        #: the newest row, one number for each column (see `names`): an array that each step writes
+        #: the newest row, one number for each column (see `names`): an array that each step writes; before the first NaN
         self.row: Floats = _library.view(column.now, len(self._index), handle)
 
     @property
@@ -101,16 +107,16 @@ class Simulation:
         """Cycles done."""
         if len(self._columns):
             return int(lib.ffh_rows(self._sim))
-        return round(float(self.row[0]) / self.cycle) + self._begun
+        return round(float(self.row[0]) / self.cycle) + 1 if self._begun else 0
 
     @property
     def _begun(self) -> bool:
-        return bool(self.row.any())
+        return not math.isnan(self.row[0])
 
     @property
     def t(self) -> float:
-        """[s] of the newest row."""
-        return float(self.row[0])
+        """[s] of the newest row; 0 before the first."""
+        return float(self.row[0]) if self._begun else 0.0
 
     @property
     def columns(self) -> Columns:
@@ -126,7 +132,10 @@ class Simulation:
         return i
 
     def __getitem__(self, name: str) -> float:
-        return float(self.row[self.index(name)])
+        value = float(self.row[self.index(name)])
+        if value != value and not self._begun:
+            raise ArgumentError(f"'{name}' has no value before the first cycle: step() first")
+        return value
 
     def step(self) -> bool:
         """One cycle. True: it was done, and `row` is of it; False: the run has ended. Raises what ended it."""
@@ -184,8 +193,13 @@ class Simulation:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """summary.json of what was done so far, as if no more had been asked for."""
-        return dict(json.loads(_library.text(lib.ffh_summary(self._sim)) or "{}"))
+        """summary.json of what was done so far, as if no more had been asked for. Another thread than the one that advances gets
+        an ArgumentError while a cycle is under way."""
+        with self._reading:  # the text is the library's until the next call
+            now = _library.text(lib.ffh_summary(self._sim))
+        if not now:
+            self._conclude(-1)
+        return dict(json.loads(now))
 
     def __reduce__(self) -> NoReturn:
         raise TypeError("a Simulation holds memory of its library and cannot be copied or sent to another process: open it "

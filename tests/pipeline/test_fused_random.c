@@ -440,7 +440,7 @@ static tally run_family(const family *f, uint64_t seed, int contacts) {
         if (!judge(f, &d, o))
             continue;
         y.contacts++;
-        if (f->shape == PAIR && f->exact) /* of what both have; each push acts on both, to rounding */
+        if (f->shape == PAIR) /* of what both have; each push acts on both, to rounding */
             assert_true(o->momentum < 1e-12);
         const double error = fmax(o->error, o->error_e);
         if (getenv("FF_ALL"))

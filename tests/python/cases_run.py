@@ -219,6 +219,11 @@ class Refusals(Case):
 
 
 class Stopping(Case):
+    def setUp(self):
+        """Who starts a program behind others may have it ignore the signal; a notebook does not."""
+        super().setUp()
+        self.addCleanup(signal.signal, signal.SIGINT, signal.signal(signal.SIGINT, signal.default_int_handler))
+
     def test_ctrl_c(self):
         """A signal while C runs is seen at the next report of progress, and is raised as everywhere."""
         seen = []
@@ -248,7 +253,8 @@ class Stopping(Case):
                 self.interrupt(call)
 
     def interrupt(self, call):
-        script = (f"import freefloat as ff, sys\nD, S = {DEOS!r}, {{'time.duration': 400000}}\nwent = []\n"
+        script = ("import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+                  f"import freefloat as ff, sys\nD, S = {DEOS!r}, {{'time.duration': 400000}}\nwent = []\n"
                   "def go(part=0):\n    went or went.append(print('go', flush=True))\n"
                   f"try:\n    {call}\nexcept KeyboardInterrupt:\n    sys.exit(7)\n")
         process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

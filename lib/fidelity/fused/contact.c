@@ -493,10 +493,11 @@ bool ff__fused_stands(fused_state *state, fused_contact *c, const ff_rigid_state
     static const double least = 0.003; /* of the impulse: what is refined while the last rows come in */
     const ff_rigid_state *const begun = &fused_at(state, c->a, c->anchor)->past.body;
     ff_rigid_state *const end = &fused_at(state, c->a, c->end)->past.body;
+    const ff_rigid_state *const lived = &was[c->a];
     const ff_vec3 did =
-        c->torque ? ff_vec3_sub(was->omega, begun->omega) : ff_vec3_sub(was->velocity, begun->velocity);
+        c->torque ? ff_vec3_sub(lived->omega, begun->omega) : ff_vec3_sub(lived->velocity, begun->velocity);
     const ff_vec3 moved =
-        c->torque ? ff_vec3_sub(end->omega, was->omega) : ff_vec3_sub(end->velocity, was->velocity);
+        c->torque ? ff_vec3_sub(end->omega, lived->omega) : ff_vec3_sub(end->velocity, lived->velocity);
     c->checked = true;
     if (!c->live.surface.valid || !ff__fused_lone(state, c) ||
         !(ff_vec3_norm(moved) > (2.0 * c->live_sd + least) * ff_vec3_norm(did)))
@@ -506,7 +507,9 @@ bool ff__fused_stands(fused_state *state, fused_contact *c, const ff_rigid_state
         return true;
     state->info.refused++;
     c->refused = ff_vec3_norm(moved) / ff_vec3_norm(did);
-    *end = *was;
+    *end = *lived;
+    if (c->b >= 0)
+        fused_at(state, c->b, c->end)->past.body = was[c->b];
     c->next.surface = c->live.surface;
     c->next.n = c->live.n;
     c->next.r = c->live.r;

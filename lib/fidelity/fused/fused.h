@@ -300,8 +300,8 @@ void ff__fused_fill_report(const fused_model *model, fused_state *state, const f
 bool ff__fused_is_over(const fused_model *model, fused_state *state, fused_contact *c, uint64_t k);
 void ff__fused_finish(fused_state *state, fused_contact *c, uint64_t k);
 /* Whether the settlement, replayed up to the contact's end, stands: it may not move what the contact did by
- * more than two of its standard deviations where it explains the force less than what was live. was: the body
- * there before. Else what was live is taken again. */
+ * more than two of its standard deviations where it explains the force less than what was live. was: the
+ * bodies there before. Else what was live is taken again. */
 bool ff__fused_stands(fused_state *state, fused_contact *c, const ff_rigid_state *was);
 void ff__fused_book(fused_state *state, fused_contact *c, double energy_sd); /* [J] */
 void ff__fused_absorb(fused_state *state, fused_contact *c);

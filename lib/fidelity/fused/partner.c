@@ -37,10 +37,32 @@ static bool opposite(const fused_config *config, const fused_bearing *z) {
     return ff_vec3_norm(z->both) < 0.2 * ff_vec3_norm(z->force) + 4.0 * noise * sqrt(2.0 * z->rows);
 }
 
+/* Of a body that touches no more than others: the one whose force is most like the opposite. Noise, and
+ * sensors that differ, do not make it the world's. *doubtful: one sensor's noise rather than both's force. */
+static int partner_of_bodies(const fused_model *model, fused_state *state, int a, uint64_t k,
+                             bool *doubtful) {
+    int found = -1;
+    double least = FF_INF;
+    for (int b = 0; b < model->bodies; b++) {
+        const double left =
+            ff_vec3_norm(ff_vec3_add(fused_at(state, a, k)->force, fused_at(state, b, k)->force));
+        if (b != a && left < least) {
+            found = b;
+            least = left;
+        }
+    }
+    *doubtful = model->config.force_noise > 0.0 &&
+                ff_vec3_norm(fused_measured_force(state, a, found, k)) <
+                    fused_force_on(0.70710678118654752 * model->config.force_noise);
+    return found;
+}
+
 /* The body that bears the opposite of a's force in sample k and those before; -1: the world. *doubtful: noise
  * still hides whether the opposite is there. A force that is taken for the world's moves one of two bodies,
- * and their momentum with it. */
+ * and their momentum with it: of bodies that nothing fixed is near none is. */
 static int partner(const fused_model *model, fused_state *state, int a, uint64_t k, bool *doubtful) {
+    if (model->config.bodies_only[a])
+        return partner_of_bodies(model, state, a, k, doubtful);
     *doubtful = false;
     for (int b = 0; b < model->bodies; b++) {
         if (b == a)
@@ -113,9 +135,10 @@ void ff__fused_begin_force(const fused_model *model, fused_state *state, int i, 
     const int b = partner(model, state, i, k, &doubtful);
     const ff_vec3 n = ff_vec3_scale(1.0 / ff_vec3_norm(F), F);
     int count = 0;
-    if (b < 0) { /* the next sample tells; the replay begins at the onset all the same */
-        if (!doubtful)
-            ff__fused_begin(model, state, i, b, false, n, k);
+    if (doubtful) /* the next sample tells; the replay begins at the onset all the same */
+        return;
+    if (b < 0) {
+        ff__fused_begin(model, state, i, b, false, n, k);
         return;
     }
     /* what was taken for b's contact with the world is this one, unless its own rows say no */
@@ -155,9 +178,9 @@ static void doubt_partner(const fused_model *model, fused_state *state, fused_co
     if (!only_one(state, c->b, &count))
         return;
     weigh(model, state, c->a, c->b, k, z);
-    if (z->pair - z->a_alone > certain)
+    if (z->pair - z->a_alone > certain && !model->config.bodies_only[c->a])
         begin_again(model, state, c, NULL, c->a, -1, k);
-    else if (z->pair - z->b_alone > certain)
+    else if (z->pair - z->b_alone > certain && !model->config.bodies_only[c->b])
         begin_again(model, state, c, NULL, c->b, -1, k);
 }
 

@@ -21,12 +21,12 @@ unsigned ff__fused_group_of(const fused_state *state, int body) {
     return mask;
 }
 
-/* The contacts that act, or acted, on a group. */
+/* The contacts that act, or acted, on a group: on all of their bodies or on none. */
 int ff__fused_actors(fused_state *state, unsigned group, ff__actor *act) {
     int n = 0;
     for (int c = 0; c < FUSED_CONTACTS; c++) {
         fused_contact *x = &state->contact[c];
-        if ((!x->open && !x->settled) || !(group >> x->a & 1u))
+        if ((!x->open && !x->settled) || !(group >> x->a & 1u) || (x->b >= 0 && !(group >> x->b & 1u)))
             continue;
         const bool known = x->surface.valid;
         act[n++] = (ff__actor){.p = fused_contact_place(x),
@@ -89,10 +89,12 @@ static void replay(const fused_model *model, fused_state *state, ff__replay *r, 
     while (r->active && *work > 0) {
         fused_contact *const c = settled_by(state, r, k);
         const uint64_t to = c ? c->end : k;
-        const ff_rigid_state was = fused_at(state, c ? c->a : 0, to)->past.body;
+        ff_rigid_state was[FF_MAX_BODIES];
+        for (int i = 0; i < model->bodies; i++)
+            was[i] = fused_at(state, i, to)->past.body;
         r->at = ff__fused_replay_to(model, state, r->bodies, r->at, to, work);
         r->active = r->at < k;
-        if (c && r->at == to && !ff__fused_stands(state, c, &was))
+        if (c && r->at == to && !ff__fused_stands(state, c, was))
             r->active = false;
     }
 }

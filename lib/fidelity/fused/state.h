@@ -45,7 +45,8 @@ typedef struct fused_config {
     double stiffness;                   /* [N/m] a guess, used as a weak prior; 0: none */
     int plane_of[FF_MAX_BODIES]; /* a contact between two bodies: 1 where the body carries the surface, 0 the
                                     tip; equal: the first one carries the tip */
-    uint64_t random_estimates;   /* tests only: not 0 seeds an estimator that answers at random */
+    bool bodies_only[FF_MAX_BODIES]; /* nothing fixed is within its reach */
+    uint64_t random_estimates;       /* tests only: not 0 seeds an estimator that answers at random */
 } fused_config;
 
 typedef struct fused_model {

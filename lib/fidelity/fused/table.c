@@ -179,6 +179,7 @@ static void create(const ff_world *world, const void *memory, uint64_t given, vo
         model->config.delay[i] = delay_of(world, s, i);
         model->config.acceleration[i] = world->body[i].acceleration;
         model->config.plane_of[i] = world->body[i].carries_surface;
+        model->config.bodies_only[i] = world->body[i].bodies_only && world->bodies > 1;
     }
     model_sensor(model);
 }

@@ -338,6 +338,8 @@ double ff_arm_along(const ff_arm_model *model, const ff_pose *T_wt);
 /* Columns A1..A6, then A7 or the rail; rows angular velocity of the tool [rad/s], then velocity of the tool's
  * origin [m/s], both in world coordinates. The last column is zero with six axes and no rail. */
 void ff_arm_jacobian(const ff_arm_model *model, const ff_arm_joints *joints, double jacobian[6][7]);
+/* The same, and T_wt (ff_arm_forward) in one pass over the chain. */
+ff_pose ff_arm_jacobian_at(const ff_arm_model *model, const ff_arm_joints *joints, double jacobian[6][7]);
 /* The tool's motion while the first six axes turn at these rates [rad/s], and back: angular velocity in the
  * tool's axes, velocity of its origin in the world's, as ff_setpoint has them. A seventh axis or rail stands.
  * FF_ERR_SINGULAR: *rates is untouched. */

@@ -96,6 +96,7 @@ typedef struct ff_world_body {
     double acceleration;  /* [m/s2] the robot's limit; 0: none */
     bool yields;          /* its axes do, behind their motors: samples come with their gears */
     bool carries_surface; /* of two bodies that touch, this one has the surface and the other the tip */
+    bool bodies_only;     /* nothing fixed is within its reach: what touches it is another body */
 } ff_world_body;
 
 typedef enum ff_world_shape { FF_SHAPE_PLANE, FF_SHAPE_CONE } ff_world_shape;

@@ -265,6 +265,30 @@ static void test_unreachable_poses_say_why(void **state) {
     assert_string_equal(ff_arm_reason_text((ff_arm_reason)99), "unknown reason");
 }
 
+/* Where every branch breaks a range, the one is reported that is nearest to where the arm is. */
+static void test_the_nearest_branch_is_reported(void **state) {
+    (void)state;
+    const ff_arm_model whole = make(FF_ARM_KR16);
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 9);
+    for (int n = 0; n < 50; n++) {
+        ff_arm_joints at = {0}, j;
+        for (int a = 0; a < 6; a++)
+            at.a[a] = ff_rng_range(&rng, whole.config.lower[a], whole.config.upper[a]);
+        const ff_pose T = ff_arm_forward(&whole, &at);
+        ff_arm_config narrow = whole.config;
+        narrow.lower[1] = at.a[1] + 0.01;
+        narrow.upper[1] = at.a[1] + 0.0100001; /* none of the others, either */
+        ff_arm_model model;
+        ff_arm_info info;
+        assert_int_equal(ff_arm_create(&narrow, &model), FF_OK);
+        assert_int_equal(ff_arm_inverse(&model, &T, &at, &j, &info), FF_ERR_REACH);
+        assert_int_equal(info.reason, FF_ARM_JOINT_LIMIT);
+        assert_int_equal(info.axis, 2);
+        assert_near(info.excess, 0.01, 1e-6);
+    }
+}
+
 static void test_rail_is_given_or_follows_the_wrist(void **state) {
     (void)state;
     ff_arm_config config;
@@ -535,6 +559,7 @@ int main(void) {
         cmocka_unit_test(test_inverse_finds_all_branches_and_the_generating_joints),
         cmocka_unit_test(test_inverse_takes_the_nearest_branch_inside_the_ranges),
         cmocka_unit_test(test_unreachable_poses_say_why),
+        cmocka_unit_test(test_the_nearest_branch_is_reported),
         cmocka_unit_test(test_rail_is_given_or_follows_the_wrist),
         cmocka_unit_test(test_rates_and_twist_are_each_others_inverse),
         cmocka_unit_test(test_jacobian_is_the_derivative_and_has_the_known_determinant),

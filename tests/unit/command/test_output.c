@@ -29,6 +29,40 @@ static double rounded(double x, double grain) {
     return grain > 0.0 ? grain * round(x / grain) : x;
 }
 
+/* An answer is confirmed once: of a telegram that none was sent for, the robot stands where it is. */
+static void test_an_answer_counts_once(void **state) {
+    (void)state;
+    ff_output_config c;
+    ff_output_default(&c);
+    ff_output_state s;
+    ff_output_reset(&s, ff_pose_identity());
+    ff_output_out out = {0};
+    const ff_setpoint target = {{ff_quat_identity(), ff_vec3_make(1.0, 0, 0)}, ff_twist_zero()};
+    for (int n = 0; n < 20; n++) {
+        ff_output_confirm(&s, true, false);
+        ff_output_target(&s, &target, n * c.cycle);
+        ff_output_step(&c, &s, n * c.cycle, &out);
+    }
+    const ff_vec3 v = s.sent_velocity.v;
+    assert_true(v.x > 0.0);
+    ff_output_confirm(&s, true, false);
+    assert_vec3_near(s.velocity.v, v, 0.0);
+    ff_output_confirm(&s, true, false);
+    assert_vec3_near(s.pose.p, out.to.T.p, 0.0);
+    assert_vec3_near(s.velocity.v, ff_vec3_zero(), 0.0);
+    ff_output_confirm(&s, false, false); /* nor is there any to doubt */
+    assert_false(s.doubtful);
+    ff_output_step(&c, &s, 20 * c.cycle,
+                   &out); /* one that is set down elsewhere rests there, and nothing is open */
+    const ff_pose elsewhere = {ff_quat_exp(ff_vec3_make(0, 0.1, 0)), ff_vec3_make(0.3, 0.2, 0.1)};
+    ff_output_stand(&s, elsewhere);
+    assert_memory_equal(&s.pose, &elsewhere, sizeof elsewhere);
+    assert_memory_equal(&s.sent, &elsewhere, sizeof elsewhere);
+    assert_vec3_near(s.velocity.v, ff_vec3_zero(), 0.0);
+    assert_vec3_near(s.acceleration.v, ff_vec3_zero(), 0.0);
+    assert_false(s.doubtful || s.pending);
+}
+
 /* Where both truths of an answer leave no step, the robot stands: it comes to rest where it is, and what it
  * turns goes on. */
 static void test_a_doubt_stops_the_translation_alone(void **state) {
@@ -713,6 +747,7 @@ static void test_extreme_limits_stay_finite(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_answer_counts_once),
         cmocka_unit_test(test_a_doubt_stops_the_translation_alone),
         cmocka_unit_test(test_random_lives),
         cmocka_unit_test(test_at_the_limit_for_long),

@@ -28,6 +28,7 @@ static void test_push_is_judged_by_axis_and_sign(void **state) {
         snprintf(name, sizeof name, "+%c:", 'x' + axis % 3);
         assert_non_null(strstr(reason, name));
         assert_non_null(strstr(reason, axis < 3 ? "pushed" : "twisted"));
+        assert_true(push.right || strstr(reason, axis < 3 ? " N)" : " N m)"));
     }
 }
 

@@ -454,6 +454,7 @@ static void test_rows_follow_from_the_samples_alone(void **unused) {
     (void)unused;
     static const char *const methods[] = {"direct", "tdpa", "damping", "impact", "fused"};
     static rows first;
+    int reported = 0;
     for (int m = 0; m < 5; m++) {
         load(methods[m],
              "contacts:\n  - {kind: wall, name: wall, body: body, at: [0.0005, 0, 0], normal: [-1, 0, "
@@ -471,8 +472,13 @@ static void test_rows_follow_from_the_samples_alone(void **unused) {
         assert_int_equal(ff_executive_open(&executive, &scenario, station, &options, NULL, &result), FF_OK);
         while (!executive.ended)
             ff_executive_cycle(&executive);
+        double report[FF_METHOD_VALUES] = {0}; /* of the run, before its state is gone */
+        const int reports = ff_loop_report(executive.loop.model, executive.loop.state, -1, report);
         ff_executive_close(&executive);
         assert_int_equal(result.status, FF_OK);
+        assert_int_equal(result.reports, reports);
+        assert_memory_equal(result.report, report, sizeof report);
+        reported += reports;
         memcpy(&first, &kept, sizeof first);
         double pushed = 0.0;
         for (int k = 0; k < ROWS; k++)
@@ -490,6 +496,7 @@ static void test_rows_follow_from_the_samples_alone(void **unused) {
             assert_memory_equal(&a->body[0].energy, &b->body[0].energy, sizeof a->body[0].energy);
         }
     }
+    assert_true(reported > 0);
 }
 
 /* ------------------------------------------------------------------------------------------- reference --

@@ -100,6 +100,7 @@ static ff_status wait(void *self, ff_sample *sample) {
         body->rests = true;
         body->rest = at.T.p;
         body->device = (ff_sample_device){.reached = true, .moved = false};
+        body->device.repeats = stands && desk.readings % 10 < 2 + i ? 1.0 : 0.0; /* a fifth, three tenths */
         ff_arm_info info;
         ff_pose by_axes = at.T;
         by_axes.p.z += is->apart;
@@ -361,6 +362,7 @@ static void judge_standstill(void) {
         assert_near(preflight.body[i].threshold[0], fmax(2.0, 10.0 * sd), 1e-4);
         assert_near(preflight.body[i].threshold[1], fmax(0.2, 10.0 * sd_torque), 1e-4);
         assert_near(executive.guard.config.contact[i], fmax(1e-3, 5.0 * sd), 1e-4);
+        assert_near(preflight.check.body[i].repeated, 0.1 * (2 + i), 1e-15);
     }
 }
 

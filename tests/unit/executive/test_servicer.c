@@ -462,6 +462,7 @@ static void test_the_orbit_as_a_run(void **state) {
         assert_int_equal(row->k, k);
         assert_near(row->t, k * scenario.cycle, 1e-15);
         assert_int_equal(row->final, k == rows - 1);
+        assert_memory_equal(&row->body[2], &(const ff_row_body){0}, sizeof row->body[2]); /* there are two */
         const ff_rigid_state nominal =
             k ? ff_nominal_coast(&motion, k * scenario.cycle, scenario.cycle / 16.0, &start) : start;
         bool contact = ff_vec3_norm(m->F_e.f) > 0.0;
@@ -521,6 +522,26 @@ static void test_the_orbit_as_a_run(void **state) {
     }
 }
 
+/* A gripper that is closed holds the client, also where its joint is free to slide and carries no force. */
+static void test_a_closed_gripper_without_force_is_in_contact(void **state) {
+    (void)state;
+    static const char *const set[] = {"contacts.grip.closes=0.04"};
+    mission_load(set, 1, 0.08, &scenario);
+    ff_contact *grip = &scenario.contact[GRIP];
+    grip->stiffness = grip->satellite_stiffness = grip->damping = grip->satellite_damping = 0;
+    rows = 0;
+    const ff_run_options options = {.sinks = &sink, .count = 1};
+    ff_run_result result = {0};
+    ff_reference_orbit(&scenario, &options, &result);
+    assert_int_equal(result.status, FF_OK);
+    for (int k = 0; k < rows; k++)
+        for (int i = 0; i < 2; i++) {
+            assert_near(ff_vec3_norm(kept[k].contact_force[GRIP]), 0, 0);
+            assert_int_equal(kept[k].touching[GRIP], k >= 10);
+            assert_int_equal(kept[k].body[i].in_contact, k >= 10);
+        }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_limits_that_are_not_reached_change_nothing),
@@ -532,6 +553,7 @@ int main(void) {
         cmocka_unit_test(test_orders_and_rows),
         cmocka_unit_test(test_on_board_answers_become_orders),
         cmocka_unit_test(test_the_orbit_as_a_run),
+        cmocka_unit_test(test_a_closed_gripper_without_force_is_in_contact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

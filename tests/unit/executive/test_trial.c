@@ -67,6 +67,7 @@ static void test_motion_is_its_closed_form(void **state) {
     ff_trial trial;
     ff_trial_plan(&scenario, &plan, 0, &trial);
     const double span = trial.move + trial.dwell;
+    trial.park.q = ff_quat_exp(ff_vec3_make(0.4, -0.7, 0.2)); /* tilts are about axes of the body */
     assert_near(trial.dwell, 0.516, 1e-15);
     assert_near(trial.settle, 0.316, 1e-15);
     assert_near(trial.tilt_end, 5.0 * span + 0.316, 1e-12);
@@ -135,6 +136,26 @@ static void test_tilts_take_their_time(void **state) {
                              sqrt(10.0 / sqrt(3.0) * way / (0.5 * limits[n][1])),
                              cbrt(60.0 * way / (0.5 * limits[n][2]))};
         assert_near(trial.move, fmax(by[0], fmax(by[1], by[2])), 1e-12);
+    }
+}
+
+/* A path from pose to pose takes what the one limit wants that there is, of its shift or of its turn. */
+static void test_a_span_obeys_each_limit_alone(void **state) {
+    (void)state;
+    const ff_pose from = {ff_quat_identity(), ff_vec3_make(0.1, 0.2, 0.3)};
+    const ff_pose to = {ff_quat_exp(ff_vec3_make(0.0, 0.5, 0.0)), ff_vec3_make(0.1, 0.2, 0.5)};
+    for (int n = 0; n < 6; n++) {
+        double limit[6] = {FF_INF, FF_INF, FF_INF, FF_INF, FF_INF, FF_INF};
+        limit[n] = 0.04;
+        const ff_output_config config = {.velocity = limit[0],
+                                         .acceleration = limit[1],
+                                         .jerk = limit[2],
+                                         .angular_velocity = limit[3],
+                                         .angular_acceleration = limit[4],
+                                         .angular_jerk = limit[5]};
+        const double part = (n < 3 ? 0.2 : 0.5) / 0.02; /* half of the limit */
+        const double by[] = {1.875 * part, sqrt(10.0 / sqrt(3.0) * part), cbrt(60.0 * part)};
+        assert_near(ff_trial_span(&config, from, to), by[n % 3], 1e-12);
     }
 }
 
@@ -491,6 +512,7 @@ int main(void) {
         cmocka_unit_test(test_path_between_two_poses),
         cmocka_unit_test(test_motion_is_its_closed_form),
         cmocka_unit_test(test_tilts_take_their_time),
+        cmocka_unit_test(test_a_span_obeys_each_limit_alone),
         cmocka_unit_test(test_amplitude_is_half_of_the_tightest_limit),
         cmocka_unit_test(test_axes_of_the_tilts),
         cmocka_unit_test(test_when_the_mockup_is_weighed),

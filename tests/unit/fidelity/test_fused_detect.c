@@ -94,6 +94,38 @@ static void test_a_force_opens_a_contact(void **unused) {
     assert_int_equal(open_contacts(), 0);
 }
 
+/* Bodies that nothing fixed is near bear each other's forces, however unlike the opposite they read; a sample
+ * of one sensor's noise opens nothing. */
+static void test_bodies_alone_bear_each_other(void **unused) {
+    (void)unused;
+    for (int only = 0; only < 2; only++) {
+        bench_reset(&rng, 2, 0.0, 0.0, NULL);
+        bench_model.config.bodies_only[0] = bench_model.config.bodies_only[1] = only;
+        quiet(5);
+        const ff_wrench uneven[2] = {{.f = {{10, 0, 0}}}, {.f = {{-4.9, 0, 0}}}};
+        feel(1, uneven, &touch);
+        assert_int_equal(S->contact[0].b, only ? 1 : -1);
+        assert_int_equal(open_contacts(), only ? 1 : 2);
+        if (only) { /* nor do the samples that follow make it the world's */
+            for (int k = 0; k < 40; k++) {
+                const ff_wrench half[2] = {{.f = {{10, 0, 0}}}, {.f = {{0, 0, 0}}}};
+                feel(1, half, &touch);
+                ff__fused_new_row(&bench_model, S, &S->contact[0], bench_newest());
+                ff__fused_revise_partners(&bench_model, S, bench_newest());
+            }
+            assert_int_equal(open_contacts(), 1);
+            assert_int_equal(S->contact[0].b, 1);
+        }
+        bench_reset(&rng, 2, 0.3, 0.0, NULL);
+        bench_model.config.bodies_only[0] = bench_model.config.bodies_only[1] = only;
+        quiet(5);
+        const ff_detection six = {.contact = true, .force_on = 6.0 * 0.3}; /* 6 of 0.3 N; beyond doubt 5.5 */
+        const ff_wrench spike[2] = {{.f = {{6.1 * 0.3, 0, 0}}}, {.f = {{0, 0, 0}}}};
+        feel(1, spike, &six);
+        assert_int_equal(open_contacts(), only ? 0 : 1);
+    }
+}
+
 /* What two bodies feel in a sample, with noise, and the work of a cycle on it. Six sigma: noise alone reaches
  * that once in 1e7 samples. */
 static void feel_noisy(ff_vec3 F, ff_vec3 G) {
@@ -717,6 +749,7 @@ int main(void) {
     ff_rng_seed(&rng, test_seed(), 97);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_force_opens_a_contact),
+        cmocka_unit_test(test_bodies_alone_bear_each_other),
         cmocka_unit_test(test_who_bears_a_force_is_decided_over_the_contact),
         cmocka_unit_test(test_a_second_contact),
         cmocka_unit_test(test_a_torque_opens_a_contact),

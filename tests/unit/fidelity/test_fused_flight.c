@@ -479,7 +479,14 @@ static void test_whether_a_settlement_stands(void **unused) {
             end->omega = test_random_vec3(&rng, 1.0);
         }
         const ff_rigid_state moved = *end;
-        const bool stands = ff__fused_stands(S, c, &was);
+        ff_rigid_state all[2], other = fused_at(S, 1 - tip, 95)->past.body;
+        all[tip] = was;
+        all[1 - tip] = other;
+        all[1 - tip].velocity = test_random_vec3(&rng, 1.0); /* a pair's bodies go back together */
+        const bool stands = ff__fused_stands(S, c, all);
+        if (!stands && c->b >= 0)
+            other = all[c->b];
+        assert_memory_equal(&fused_at(S, 1 - tip, 95)->past.body, &other, sizeof other);
         assert_true(c->checked);
         assert_int_equal(stands, why > 0 && why < 5);
         assert_int_equal(S->info.refused, !stands);
