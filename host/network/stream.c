@@ -143,8 +143,11 @@ static bool typed_otherwise(const ff_link *link, const ff_device_topics *topics,
     if (!state.other || (state.writers && (state.readers || !topics->writes)))
         return false;
     const bool read = topics->reads && strcmp(state.topic + 2, topics->reads) == 0; /* "rt/..." */
-    snprintf(message, size, "%.100s has the type %.120s in this domain, allowed: %.60s", state.topic + 2,
-             state.type, read ? topics->reads_type : topics->writes_type);
+    snprintf(
+        message, size,
+        "%.100s has the type %.120s in this domain, allowed: %.60s; name another topic, or end who %s it",
+        state.topic + 2, state.type, read ? topics->reads_type : topics->writes_type,
+        read ? "publishes" : "reads or publishes");
     return true;
 }
 

@@ -232,15 +232,17 @@ ff_status ff_ros2_greet(const ff_device_settings *settings, const char *what, co
                         uint64_t from, char *message, size_t size) {
     const double ahead = ff_ros2_ahead(m);
     if (from && m->head.from != from) {
-        FF_TEXT_LINE(message, size, what,
-                     " comes from two publishers, allowed: one (the other is a second driver, or this one "
-                     "began again)");
+        FF_TEXT_LINE(
+            message, size, what,
+            " comes from two publishers, allowed: one; end the second driver (`ros2 topic info -v` names "
+            "both), or begin again if the only one was begun anew");
         return FF_ERR_DEVICE;
     }
     if (settings->facility && m->mark == FF_ROS2_NO_MARK) {
-        FF_TEXT_LINE(message, size, what,
-                     " is not that of freefloat facility, allowed: `driver: robot`, which is armed at the "
-                     "console");
+        FF_TEXT_LINE(
+            message, size, what,
+            " is not that of freefloat facility (frame_id), which `driver: facility` accepts alone, allowed: "
+            "`driver: robot`, which is armed at the console");
         return FF_ERR_DEVICE;
     }
     if (fabs(ahead) > FF_ROS2_APART) {
