@@ -199,6 +199,12 @@ other.end()
 
 rows = stamps("/client/pose")
 assert rows == list(range(rows[0], rows[-1] + 1, 4000000)), "cycles are missing"
+# --- whoever asks the diagnostics hears of the contact; no stamp comes twice
+said = lambda: {cdr.decode(types["/diagnostics"], s, 3)["status"][0]["message"] for s in ros.samples["rt/diagnostics"]}
+ros.until("contact", lambda: {"FLOAT", "CONTACT"} <= said())
+for name in ("/client/pose", "/client/target", "/diagnostics"):
+    own = stamps(name)
+    assert all(a < b for a, b in zip(own, own[1:])), name
 assert call("stop")["success"]
 ros.until("the end", lambda: cdr.decode(types["/state"], ros.samples["rt/state"][-1], 3)["name"] == "END")
 ros.end()
