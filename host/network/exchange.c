@@ -194,10 +194,9 @@ static void judge_joints(ff_network *s, int i) {
     for (int a = 0; a < 6; a++) {
         const double excess = fmax(arm->lower[a] - q->a[a], q->a[a] - arm->upper[a]);
         if (!(excess <= BEYOND))
-            ff__network_find(s, (ff_trip){.code = FF_TRIP_JOINT,
-                                          .body = i,
-                                          .value = excess * 180.0 / FF_PI,
-                                          .axis = a + 1});
+            ff__network_find(
+                s,
+                (ff_trip){.code = FF_TRIP_JOINT, .body = i, .value = excess * 180.0 / FF_PI, .axis = a + 1});
     }
 }
 

@@ -15,7 +15,8 @@
 #define FF_ROS2_VIRTUAL "freefloat/facility"
 #define FF_ROS2_LOCKSTEP "freefloat/lockstep" /* and its stamps are the virtual time */
 #define FF_ROS2_END "end"                     /* to the virtual facility, as the label of a command */
-#define FF_ROS2_ASIDE "/virtual"              /* behind the command's topic: what the virtual facility is told before a motion */
+#define FF_ROS2_ASIDE \
+    "/virtual" /* behind the command's topic: what the virtual facility is told before a motion */
 
 enum {
     FF_ROS2_NAMES = 256, /* joints of a message at most */
