@@ -87,21 +87,22 @@ typedef struct ff_device_range {
 
 /* One telegram of a robot. */
 /* What a robot's controller may report of itself, and what it is while the robot may move:
- * X(name, text, ready): ready < 0: as at the first telegram */
-#define FF_SIGNALS(X)                                       \
-    X(MODE, "operating mode", -1)                           \
-    X(DRIVES, "drives", 1)                                  \
-    X(EMERGENCY, "emergency stop", 0)                       \
-    X(OVERRIDE, "override", -1)                             \
-    X(PROGRAM, "program", 1)                                \
-    X(PROTECTIVE, "protective stop", 0)                     \
-    X(RIVALS, "other publishers of the command's topic", 0) \
-    X(READERS, "a reader of the command's topic", 1)        \
-    X(OTHERS, "joint states of a second publisher", 0)      \
-    X(AHEAD, "stamps ahead of this computer's clock", 0)
+ * X(name, text, ready, act): ready < 0: as at the first telegram; act: what to do where that is not the
+ * controller's affair, else NULL */
+#define FF_SIGNALS(X)                                                                      \
+    X(MODE, "operating mode", -1, NULL)                                                    \
+    X(DRIVES, "drives", 1, NULL)                                                           \
+    X(EMERGENCY, "emergency stop", 0, NULL)                                                \
+    X(OVERRIDE, "override", -1, NULL)                                                      \
+    X(PROGRAM, "program", 1, NULL)                                                         \
+    X(PROTECTIVE, "protective stop", 0, NULL)                                              \
+    X(RIVALS, "other publishers of the command's topic", 0, "end them")                    \
+    X(READERS, "readers of the command's topic", 1, "is the robot's controller active?")   \
+    X(OTHERS, "joint states of a second publisher", 0, "end it, or name its joints apart") \
+    X(AHEAD, "stamps ahead of this computer's clock, in ms", 500, "NTP or PTP on both")
 
 typedef enum ff_signal {
-#define FF_SIGNAL_ENUM(name, text, ready) FF_SIGNAL_##name,
+#define FF_SIGNAL_ENUM(name, text, ready, act) FF_SIGNAL_##name,
     FF_SIGNALS(FF_SIGNAL_ENUM)
 #undef FF_SIGNAL_ENUM
         FF_SIGNAL_COUNT
@@ -162,6 +163,8 @@ typedef struct ff_joint_report {
 /* What a device reads and writes as topics, by their names and ROS types; NULL: nothing. */
 typedef struct ff_device_topics {
     const char *reads, *reads_type, *writes, *writes_type;
+    const char
+        *aside; /* where answers to orders that move nothing go (std_msgs/msg/String); NULL: there are none */
 } ff_device_topics;
 
 typedef struct ff_device_sample {

@@ -7,6 +7,7 @@
 #include "text/clock.h"
 
 #include <arpa/inet.h>
+#include <stdio.h>
 #include <string.h>
 
 static ff_status join(const ff_server *f, const struct sockaddr_in *at, const ff_device_settings *settings,
@@ -20,7 +21,9 @@ static ff_status join(const ff_server *f, const struct sockaddr_in *at, const ff
                                    .reads = topics->reads,
                                    .reads_type = topics->reads_type,
                                    .writes = topics->writes,
-                                   .writes_type = topics->writes_type};
+                                   .writes_type = topics->writes_type,
+                                   .aside = topics->aside,
+                                   .hears = true};
     return ff_link_open(&config, link, message, size);
 }
 
@@ -31,10 +34,12 @@ ff_status ff__server_ros2_open(ff_server *f, int i, char *message, size_t size) 
     r->here = address->robot->topics != NULL;
     r->feels = address->sensor->topics != NULL;
     ff_status status = FF_OK;
+    char aside[FF_LINK_NAME];
+    snprintf(aside, sizeof aside, "%s" FF_ROS2_ASIDE, satellite->robot.device.command);
     if (r->here)
         status = join(f, &address->robot_at, &satellite->robot.device,
                       &(ff_device_topics){satellite->robot.device.command, FF_ROS2_COMMAND,
-                                          satellite->robot.device.states, FF_ROS2_STATES},
+                                          satellite->robot.device.states, FF_ROS2_STATES, aside},
                       &r->link, message, size);
     if (status == FF_OK && r->feels)
         status =
@@ -124,14 +129,23 @@ void ff__server_ros2_serve(ff_server *f, int i) {
             break;
         double q[6];
         char label[FF_ROS2_LABEL];
-        if (size < 0 || ff_ros2_command_decode(bytes, (size_t)size, q, r->rates, &r->rated, label) != FF_OK) {
+        ff_link_head head = {.aside = 0};
+        if (size > 0)
+            memcpy(&head, bytes, sizeof head); /* ff_link_receive: at least that long */
+        if (size < 0 || (head.aside ? ff_ros2_label_decode(bytes, (size_t)size, label)
+                                    : ff_ros2_command_decode(bytes, (size_t)size, q, r->rates, &r->rated,
+                                                             label)) != FF_OK) {
             d->state.info.malformed++; /* as a controller does: it says so, and holds */
             continue;
         }
         if (!isnan(ff__server_acts(f, FF_FAULT_ANSWER_LOST, i)))
             continue;
         memcpy(r->label, label, sizeof label);
-        memcpy(d->first.a, q, sizeof q);
+        if (head.aside) { /* it stays where it is, at rest */
+            memset(r->rates, 0, sizeof r->rates);
+            r->rated = true;
+        } else
+            memcpy(d->first.a, q, sizeof q);
         d->state.answered |= d->state.open;
     }
     /* who sends them has left: told by DDS, of one that was killed after its lease */

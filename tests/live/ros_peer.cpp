@@ -163,5 +163,8 @@ int main(int count, char **argv) {
                 return 1;
         }
     }
+    // it says that it leaves: who does not is sent to until its lease ends, 20 s later
+    participant->delete_contained_entities();
+    DomainParticipantFactory::get_instance()->delete_participant(participant);
     return 0;
 }

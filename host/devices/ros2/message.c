@@ -138,8 +138,27 @@ ff_status ff_ros2_command_decode(const void *bytes, size_t size, double q[6], do
     return FF_OK;
 }
 
+ff_status ff_ros2_label_decode(const void *bytes, size_t size, char label[FF_ROS2_LABEL]) {
+    label[0] = 0;
+    if (size < sizeof(ff_link_head))
+        return FF_ERR_FORMAT;
+    ff_cdr_in c = ff_cdr_open((const uint8_t *)bytes + sizeof(ff_link_head), size - sizeof(ff_link_head));
+    size_t length = 0;
+    const char *text = ff_cdr_get_span(&c, &length);
+    if (c.bad || !text || length >= FF_ROS2_LABEL)
+        return FF_ERR_FORMAT;
+    memcpy(label, text, length + 1);
+    return FF_OK;
+}
+
 /* ------------------------------------------------------------------------------------------- writing --
  */
+
+ff_status ff_ros2_label_encode(const char *label, void *bytes, size_t size, size_t *used) {
+    ff_cdr c = ff_cdr_begin(bytes, size);
+    ff_cdr_put_string(&c, label ? label : "");
+    return ff_cdr_finish(&c, used);
+}
 
 ff_status ff_ros2_states_encode(uint64_t stamp, const char *frame, const ff_device_settings *of,
                                 const double q[6], const double rates[6], int joints, void *bytes,
@@ -213,15 +232,17 @@ ff_status ff_ros2_greet(const ff_device_settings *settings, const char *what, co
                         uint64_t from, char *message, size_t size) {
     const double ahead = ff_ros2_ahead(m);
     if (from && m->head.from != from) {
-        FF_TEXT_LINE(message, size, what,
-                     " comes from two publishers, allowed: one (the other is a second driver, or this one "
-                     "began again)");
+        FF_TEXT_LINE(
+            message, size, what,
+            " comes from two publishers, allowed: one; end the second driver (`ros2 topic info -v` names "
+            "both), or begin again if the only one was begun anew");
         return FF_ERR_DEVICE;
     }
     if (settings->facility && m->mark == FF_ROS2_NO_MARK) {
-        FF_TEXT_LINE(message, size, what,
-                     " is not that of freefloat facility, allowed: `driver: robot`, which is armed at the "
-                     "console");
+        FF_TEXT_LINE(
+            message, size, what,
+            " is not that of freefloat facility (frame_id), which `driver: facility` accepts alone, allowed: "
+            "`driver: robot`, which is armed at the console");
         return FF_ERR_DEVICE;
     }
     if (fabs(ahead) > FF_ROS2_APART) {

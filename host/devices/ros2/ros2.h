@@ -15,6 +15,8 @@
 #define FF_ROS2_VIRTUAL "freefloat/facility"
 #define FF_ROS2_LOCKSTEP "freefloat/lockstep" /* and its stamps are the virtual time */
 #define FF_ROS2_END "end"                     /* to the virtual facility, as the label of a command */
+#define FF_ROS2_ASIDE \
+    "/virtual" /* behind the command's topic: what the virtual facility is told before a motion */
 
 enum {
     FF_ROS2_NAMES = 256, /* joints of a message at most */
@@ -59,6 +61,10 @@ ff_status ff_ros2_wrench_encode(uint64_t stamp, const char *frame, const ff_wren
 /* label: NULL or "": none, rates: NULL: none, as every driver expects it. */
 ff_status ff_ros2_command_encode(const double q[6], const double rates[6], const char *label, void *bytes,
                                  size_t size, size_t *used);
+
+/* What the virtual facility is told on the topic beside: a label, "" for none. It moves nothing. */
+ff_status ff_ros2_label_decode(const void *bytes, size_t size, char label[FF_ROS2_LABEL]);
+ff_status ff_ros2_label_encode(const char *label, void *bytes, size_t size, size_t *used);
 
 /* Settings of both devices: where the driver is, and what is behind it. */
 extern const char *const ff_ros2_drivers[];

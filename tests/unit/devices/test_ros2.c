@@ -229,10 +229,10 @@ static void test_run(void **unused) {
     w.head.from = 8;
     assert_int_equal(sample(robot, &w, &s), FF_INFO_STALE);
     w = healthy(16);
-    w.ahead = 2.0;
+    w.ahead = 0.5001;
     assert_int_equal(sample(robot, &w, &s), FF_OK);
     assert_int_equal(s.robot.signal[FF_SIGNAL_OTHERS], 1);
-    assert_int_equal(s.robot.signal[FF_SIGNAL_AHEAD], 1);
+    assert_int_equal(s.robot.signal[FF_SIGNAL_AHEAD], 501); /* [ms] */
     assert_true(s.robot.signals >> FF_SIGNAL_AHEAD & 1u);
     ff_device_ros2.count(robot, &count);
     assert_int_equal(count.received, 5);
