@@ -63,13 +63,6 @@ static ff_rigid_state start_of(const ff_scenario *scenario, int i) {
                : scenario->satellite[i].start;
 }
 
-ff_status ff_plan_place(const ff_scenario *scenario, int body, bool devices, ff_arm_model *arm,
-                        ff_arm_joints *joints, char *message, size_t size) {
-    const ff_rigid_state start = start_of(scenario, body);
-    const ff_pose T = ff_setpoint_from_state(&start).T;
-    return place(&scenario->satellite[body], devices, T, T, arm, joints, message, size);
-}
-
 void ff_plan_output(const ff_satellite *satellite, const ff_safety_limits *safety, double cycle,
                     ff_output_config *output) {
     ff_output_config cautious;
@@ -168,6 +161,36 @@ ff_setpoint ff_plan_runup(const ff_plan *plan, int i, double t) {
     at.T.q = ff_quat_mul(start->T.q, ff_quat_exp(ff_vec3_scale(s, start->twist.w)));
     at.twist = ff_twist_scale(rate, start->twist);
     return at;
+}
+
+/* The joints at t = 0 of the robot itself, a delay behind: as on devices, where the run-up leads the arm
+ * there from the configuration that it parks in. Chosen at the start itself it may be another, and the elbow
+ * of seven axes depends on how they came. */
+static bool led_there(const ff_plan *plan, int i, ff_arm_joints *joints) {
+    const ff_plan_body *body = &plan->body[i];
+    *joints = body->home;
+    for (uint64_t k = 0; k <= plan->runup; k++) {
+        const double t = -(double)(plan->runup - k) * plan->cycle - body->delay;
+        const double since = plan->runup ? t + plan->cruise + plan->ramp : plan->cycle;
+        const ff_pose T = ff_plan_runup(plan, i, t).T;
+        if (since > 0.0 && /* before that it stands, and no axis moves */
+            ff_arm_inverse_after(&body->arm, &T, joints, fmin(since, plan->cycle), joints, NULL) != FF_OK)
+            return false;
+    }
+    return true;
+}
+
+ff_status ff_plan_place(const ff_scenario *scenario, int body, bool devices, ff_arm_model *arm,
+                        ff_arm_joints *joints, char *message, size_t size) {
+    const ff_rigid_state start = start_of(scenario, body);
+    const ff_pose T = ff_setpoint_from_state(&start).T;
+    ff_plan plan;
+    if (scenario->satellite[body].robot.kind >= FF_ROBOT_DEVICE &&
+        ff_plan_create(scenario, &plan, message, size) == FF_OK && led_there(&plan, body, joints)) {
+        *arm = plan.body[body].arm;
+        return FF_OK;
+    }
+    return place(&scenario->satellite[body], devices, T, T, arm, joints, message, size);
 }
 
 ff_pose ff_plan_to_base(const ff_plan_body *body, ff_pose T_wb) {

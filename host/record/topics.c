@@ -264,8 +264,15 @@ ff_status ff_topics_diagnostics(ff_topics *t, double time, int n, const ff_messa
 
 /* ---------------------------------------------------------------------------------------------- rows -- */
 
-static const char *const axes[] = {"A1", "A2", "A3", "A4", "A5", "A6", "E1"};
 enum { AXES = 7 };
+
+/* Six and the rail, or seven: an arm of seven stands on none. */
+static double axis_of(const ff_scenario *s, int body, const ff_arm_joints *joints, int a, const char **name) {
+    static const char *const names[] = {"A1", "A2", "A3", "A4", "A5", "A6", "E1", "A7"};
+    const bool rail = a == AXES - 1 && ff_satellite_axes(&s->satellite[body]) < AXES;
+    *name = names[a + (a == AXES - 1 && !rail)];
+    return rail ? joints->rail : joints->a[a];
+}
 
 static ff_status take_device(ff_topics *t, const ff_row *row, int i, const ff_topic_taker *taker) {
     const ff_row_device *d = &row->body[i].device;
@@ -274,10 +281,11 @@ static ff_status take_device(ff_topics *t, const ff_row *row, int i, const ff_to
     size_t used;
     if (d->has_joints && wanted(taker, t->body[i].joints)) {
         double position[AXES];
+        const char *axes[AXES];
         char frame[FF_NAME_SIZE + 8];
         snprintf(frame, sizeof frame, "%s/robot", t->scenario->satellite[i].name);
-        memcpy(position, d->joints.a, sizeof d->joints.a);
-        position[6] = d->joints.rail;
+        for (int a = 0; a < AXES; a++)
+            position[a] = axis_of(t->scenario, i, &d->joints, a, &axes[a]);
         status = ff_message_joints(at, frame, AXES, axes, position, NULL, NULL, t->buffer, t->size, &used);
         status = hand_over(t, taker, t->body[i].joints, at, status, used);
     }
@@ -437,11 +445,12 @@ static ff_status take_joints(ff_topics *t, const ff_row *row, const ff_topic_tak
     }
     for (int i = 0; topic == t->joints && i < s->satellites; i++)
         for (int a = 0; row->body[i].device.has_joints && a < AXES; a++) {
-            const ff_arm_joints *joints = &row->body[i].device.joints;
-            snprintf(axis[moved], sizeof axis[moved], "%s/%s", s->satellite[i].name, axes[a]);
+            const char *own;
+            q[n] = axis_of(s, i, &row->body[i].device.joints, a, &own);
+            snprintf(axis[moved], sizeof axis[moved], "%s/%s", s->satellite[i].name, own);
             names[n] = axis[moved++];
             qd[n] = effort[n] = FF_NAN;
-            q[n++] = a < AXES - 1 ? joints->a[a] : joints->rail;
+            n++;
         }
     if (n == 0)
         return FF_OK;

@@ -44,9 +44,13 @@ static const char *const *wrong_kinds(ff_type type) {
     static const char *const none[] = {NULL};
     static const char *const topic[] = {"[a]", "''",  "joint_states", "/", "/a//b",
                                         "/a/", "/1a", "/a b",         NULL};
-    static const char *const names[] = {
-        "a", "{}", "[a, b, c, d, e]", "[a, b, c, d, e, f, g]", "[a, b, c, d, e, a]", "[a, b, c, d, e, [f]]",
-        NULL};
+    static const char *const names[] = {"a",
+                                        "{}",
+                                        "[a, b, c, d, e]",
+                                        "[a, b, c, d, e, f, g, h]",
+                                        "[a, b, c, d, e, a]",
+                                        "[a, b, c, d, e, [f]]",
+                                        NULL};
     switch (type) {
     case FF_TYPE_TOPIC:
         return topic;
