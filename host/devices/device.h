@@ -203,6 +203,7 @@ typedef struct ff_device {
     const char *page; /* path of what is read by HTTP before the first record; NULL: nothing */
     bool jointed;     /* a robot that reports its axes alone: its pose is that of the arm there */
     int axes;         /* a robot's, the largest number; 0: six */
+    bool rides;       /* a robot that may have a rail, as an external axis */
     double counts[2]; /* a sensor without a page: counts of its records per N and N m; 0: SI units */
     size_t bytes;     /* of its state */
 

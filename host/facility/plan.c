@@ -5,6 +5,22 @@
 
 #include <string.h>
 
+/* Why, by how much, and what there is. */
+static ff_status unreachable(const ff_satellite *satellite, const ff_arm_model *arm, const ff_arm_info *info,
+                             char *message, size_t size) {
+    const ff_arm_config *c = &arm->config;
+    const char *why = ff_arm_reason_text(info->reason);
+    if (info->reason == FF_ARM_JOINT_LIMIT && info->axis > 0)
+        return ff_refuse(FF_ERR_REACH, message, size,
+                         "satellites.%s: at the start %s: A%d by %.4g deg, allowed: %.4g to %.4g deg",
+                         satellite->name, why, info->axis, info->excess * 180.0 / FF_PI,
+                         c->lower[info->axis - 1] * 180.0 / FF_PI, c->upper[info->axis - 1] * 180.0 / FF_PI);
+    return ff_refuse(
+        FF_ERR_REACH, message, size,
+        "satellites.%s: at the start %s by %.4g m, allowed: 0 (robot.base, robot.tool, position)",
+        satellite->name, why, info->excess);
+}
+
 /* park: where the satellite stands when the carriage of a rail is in the middle, which it keeps from there.
  */
 static ff_status place(const ff_satellite *satellite, bool devices, ff_pose start, ff_pose park,
@@ -50,8 +66,7 @@ static ff_status place(const ff_satellite *satellite, bool devices, ff_pose star
     }
     ff_arm_info info;
     if (ff_arm_inverse(arm, &park, &ready, joints, &info) != FF_OK)
-        return ff_refuse(FF_ERR_REACH, message, size, "satellites.%s: %s", satellite->name,
-                         ff_arm_reason_text(info.reason));
+        return unreachable(satellite, arm, &info, message, size);
     return FF_OK;
 }
 

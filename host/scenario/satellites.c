@@ -305,9 +305,10 @@ static bool check_axes(ff_reader *r, const ff_node *robot, const ff_satellite *s
                               "the arm has %d axes, allowed with %s: six, as its controllers have (seven: "
                               "kind: ros2)",
                               axes, device->name);
-    if (axes > 6 && rail)
-        return ff_reader_fail(r, rail->key_place, "an arm of %d axes on a rail, allowed on a rail: six",
-                              axes);
+    if (rail && !device->rides)
+        return ff_reader_fail(r, rail->key_place,
+                              "%s commands no external axis, allowed with a rail: kind: kuka-rsi",
+                              device->name);
     if (device->axes && axes != (*satellite->robot.device.joints[6] ? 7 : 6))
         return ff_reader_fail(r, names ? names->place : arm->place,
                               "the arm has %d axes and `joints` %s names, allowed: one for each", axes,

@@ -180,6 +180,10 @@ static void test_the_configuration_is_chosen_once(void **state) {
     const ff_pose start = ff_plan_runup(&plan, 0, 0.0).T;
     assert_int_equal(ff_arm_inverse(&arm, &start, &ready, &other, NULL), FF_OK);
     assert_true(fabs(other.a[0] - at.a[0]) > 1.0); /* a case that can tell */
+    const char *const far[] = {
+        "satellites.client.robot={kind: ur-rtde, arm: ur10e, base: {position: [9, 0, 0]}}"};
+    assert_int_equal(create(far, 1), FF_ERR_REACH);
+    assert_non_null(strstr(message, "beyond the stretched arm by 7."));
 }
 
 int main(void) {
