@@ -60,7 +60,8 @@ typedef struct ff_device_settings {
     bool facility;   /* the virtual facility's driver; else a real robot may be behind it */
     bool reported;   /* its velocities are those it reports; else differences of its positions */
     char states[FF_DEVICE_NAME], command[FF_DEVICE_NAME], topic[FF_DEVICE_NAME]; /* of ROS 2 */
-    char joints[6][FF_DEVICE_NAME]; /* as its driver calls them, in the order of the arm's axes */
+    /* as its driver calls them, in the order of the arm's axes; the seventh empty: there are six */
+    char joints[FF_ARM_AXES][FF_DEVICE_NAME];
     /* what follows from the rest of the scenario */
     bool rail;                     /* an external linear axis is commanded, too */
     unsigned window;               /* [cycles] a command is recent for: longer than the robot's delay */
@@ -109,11 +110,11 @@ typedef enum ff_signal {
 } ff_signal;
 
 typedef struct ff_robot_report {
-    ff_pose pose;         /* tool in the robot's base */
-    ff_arm_joints joints; /* measured */
-    bool rated;           /* a jointed robot: with the velocities of its axes */
-    double rates[6];      /* [rad/s] */
-    uint64_t lost;        /* telegrams missing before this one, by its own stamp */
+    ff_pose pose;              /* tool in the robot's base */
+    ff_arm_joints joints;      /* measured */
+    bool rated;                /* a jointed robot: with the velocities of its axes */
+    double rates[FF_ARM_AXES]; /* [rad/s] */
+    uint64_t lost;             /* telegrams missing before this one, by its own stamp */
     /* what has become of the answer before it */
     bool taken; /* it was accepted */
     bool stood; /* the controller has held the robot since */
@@ -178,12 +179,12 @@ typedef struct ff_robot_order {
     bool moves;           /* else the last command holds, and the rest is not looked at but stop and text */
     ff_pose pose;         /* tool in the robot's base; commanded by poses */
     ff_arm_joints joints; /* commanded by axes */
-    double rates[6];      /* [rad/s] of those, of a virtual robot that takes them */
-    bool stop;            /* its program shall end the motion */
-    const char *text;     /* for the operator at the controller; NULL: none */
-    int state;            /* of the run, for a watchdog on the controller */
-    const double *torque; /* [N m] an arm's, where it moves; else its brakes hold it */
-    bool grips;           /* an arm's gripper is to be closed */
+    double rates[FF_ARM_AXES]; /* [rad/s] of those, of a virtual robot that takes them */
+    bool stop;                 /* its program shall end the motion */
+    const char *text;          /* for the operator at the controller; NULL: none */
+    int state;                 /* of the run, for a watchdog on the controller */
+    const double *torque;      /* [N m] an arm's, where it moves; else its brakes hold it */
+    bool grips;                /* an arm's gripper is to be closed */
 } ff_robot_order;
 
 /* Both directions of one device, counted on our side. */
@@ -204,6 +205,8 @@ typedef struct ff_device {
     unsigned second;  /* TCP: of the page or the program, by default; 0: there is none */
     const char *page; /* path of what is read by HTTP before the first record; NULL: nothing */
     bool jointed;     /* a robot that reports its axes alone: its pose is that of the arm there */
+    int axes;         /* a robot's, the largest number; 0: six */
+    bool rides;       /* a robot that may have a rail, as an external axis */
     double counts[2]; /* a sensor without a page: counts of its records per N and N m; 0: SI units */
     size_t bytes;     /* of its state */
 

@@ -227,7 +227,7 @@ static ff_trip clipped_at(const ff_network *s, int i, const ff_arm_joints *joint
     const ff_network_body *b = &s->body[i];
     double turn = 0.0, shift = 0.0;
     int axis = 0;
-    for (int a = 0; joints && a < 6; a++)
+    for (int a = 0; joints && a < s->plan->body[i].arm.config.axes; a++)
         if (fabs(joints->a[a] - b->axes_first.a[a]) > turn) {
             turn = fabs(joints->a[a] - b->axes_first.a[a]);
             axis = a + 1;

@@ -273,8 +273,19 @@ ff_status ff_topics_diagnostics(ff_topics *t, double time, int n, const ff_messa
 
 /* ---------------------------------------------------------------------------------------------- rows -- */
 
-static const char *const axes[] = {"A1", "A2", "A3", "A4", "A5", "A6", "E1"};
 enum { AXES = 7 };
+
+/* Six and the rail, or seven: an arm of seven stands on none. */
+static double axis_of(const ff_scenario *s, int body, const ff_arm_joints *joints, int a, const char **name) {
+    static const char *const names[] = {"A1", "A2", "A3", "A4", "A5", "A6", "E1", "A7"};
+    const bool rail = a == AXES - 1 && ff_satellite_axes(&s->satellite[body]) < AXES;
+    *name = names[a + (a == AXES - 1 && !rail)];
+    return rail ? joints->rail : joints->a[a];
+}
+
+static int axes_of(const ff_satellite *s) {
+    return s->robot.rail.present ? AXES : ff_satellite_axes(s);
+}
 
 static ff_status take_clock(ff_topics *t, const ff_row *row, int i, const ff_topic_taker *taker) {
     const ff_row_device *d = &row->body[i].device;
@@ -444,12 +455,12 @@ static ff_status take_axes(ff_topics *t, const ff_row *row, const ff_topic_taker
     int n = 0;
     size_t used;
     for (int i = 0; i < s->satellites; i++)
-        for (int a = 0; row->body[i].device.has_joints && a < AXES - !s->satellite[i].robot.rail.present;
-             a++) {
-            const ff_arm_joints *joints = &row->body[i].device.joints;
-            snprintf(axis[n], sizeof axis[n], "%s/%s", s->satellite[i].name, axes[a]);
+        for (int a = 0; row->body[i].device.has_joints && a < axes_of(&s->satellite[i]); a++) {
+            const char *own;
+            q[n] = axis_of(s, i, &row->body[i].device.joints, a, &own);
+            snprintf(axis[n], sizeof axis[n], "%s/%s", s->satellite[i].name, own);
             names[n] = axis[n];
-            q[n++] = a < AXES - 1 ? joints->a[a] : joints->rail;
+            n++;
         }
     if (n == 0)
         return FF_OK;

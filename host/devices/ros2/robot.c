@@ -21,13 +21,14 @@ typedef struct robot {
     bool blamed;            /* a message of ours was refused while it was greeted */
     bool restarted, others; /* latched */
     unsigned ahead;         /* [ms], so is it: of the first stamp that was too far; 0: none */
-    double first[6], q[6], sent[6], rates[6];
+    int axes;
+    double first[FF_ARM_AXES], q[FF_ARM_AXES], sent[FF_ARM_AXES], rates[FF_ARM_AXES];
     ff_device_counters counters;
 } robot;
 
 static void open(void *self, const ff_device_settings *settings) {
     robot *r = self;
-    *r = (robot){.settings = *settings};
+    *r = (robot){.settings = *settings, .axes = ff_ros2_axes(settings)};
     if (!(r->settings.cycle > 0.0))
         r->settings.cycle = 0.004;
     ff_text_out out;
@@ -61,10 +62,10 @@ static void put_ms(double s, char *text, size_t size) {
 
 /* The joints are all there, once, with what the settings take from them. */
 static ff_status whole(const robot *r, const ff_ros2_states *states, char *message, size_t size) {
-    for (int a = 0; a < 6; a++)
+    for (int a = 0; a < r->axes; a++)
         if (!(states->found >> a & 1u)) {
             FF_TEXT_LINE(message, size, r->settings.states, " has no joint '", r->settings.joints[a],
-                         "', allowed: all six of `joints`, each by the name that the driver has for it");
+                         "', allowed: all of `joints`, each by the name that the driver has for it");
             return FF_ERR_DEVICE;
         }
     if (states->twice >= 0) {
@@ -164,7 +165,7 @@ static ff_status sample(void *self, double now, const void *bytes, size_t size, 
     const ff_ros2_message *m = &states.message;
     if (!states.found) /* a gripper's, for example */
         return refuse(&count->empty, FF_INFO_STALE);
-    if (states.found != 0x3f || states.twice >= 0 || (r->settings.reported && !states.rated) ||
+    if (states.found != (1u << r->axes) - 1 || states.twice >= 0 || (r->settings.reported && !states.rated) ||
         (r->settings.facility && m->mark == FF_ROS2_NO_MARK))
         return refuse(&count->malformed, FF_ERR_FORMAT);
     if (!r->from)
@@ -218,7 +219,7 @@ static ff_status sample(void *self, double now, const void *bytes, size_t size, 
 /* The first motion begins where the first telegram found the robot: is it still there. */
 static bool strayed(const robot *r) {
     bool away = false;
-    for (int a = 0; a < 6 && !r->moved; a++)
+    for (int a = 0; a < r->axes && !r->moved; a++)
         away = away || fabs(r->q[a] - r->first[a]) > MOVED;
     return away;
 }
@@ -233,7 +234,7 @@ static ff_status answer(void *self, double now, const ff_robot_order *order, voi
         return FF_ERR_ARGUMENT;
     if (order->moves) {
         bool finite = true;
-        for (int a = 0; a < 6; a++)
+        for (int a = 0; a < r->axes; a++)
             finite = finite && isfinite(order->joints.a[a]) && isfinite(order->rates[a]);
         if (!finite) {
             r->counters.refused++;
@@ -250,8 +251,8 @@ static ff_status answer(void *self, double now, const ff_robot_order *order, voi
     const char *label = !r->settings.facility ? NULL : order->stop ? FF_ROS2_END : order->text;
     ff_status made = FF_OK;
     if (r->moved)
-        made =
-            ff_ros2_command_encode(r->sent, r->settings.facility ? r->rates : NULL, label, bytes, size, used);
+        made = ff_ros2_command_encode(r->axes, r->sent, r->settings.facility ? r->rates : NULL, label, bytes,
+                                      size, used);
     else if (r->settings.facility && !order->moves)
         made = ff_ros2_label_encode(label, bytes, size, used);
     if (made != FF_OK)
@@ -279,7 +280,8 @@ static const ff_setting setting[] = {
      .offset = FF_DEVICE_SETTING(joints),
      .absent = "[shoulder_pan_joint, shoulder_lift_joint, elbow_joint, wrist_1_joint, wrist_2_joint, "
                "wrist_3_joint]",
-     .help = "Joints as the driver names them, in the order of the arm's axes. The messages may have them in "
+     .help = "Joints as the driver names them, six or seven, in the order of the arm's axes. The messages "
+             "may have them in "
              "any order, and others beside them."},
     {.name = "command",
      .type = FF_SETTING_TOPIC,
@@ -322,6 +324,7 @@ const ff_device ff_device_ros2 = {
     .setting = setting,
     .settings = sizeof setting / sizeof *setting,
     .jointed = true,
+    .axes = FF_ARM_AXES,
     .bytes = sizeof(robot),
     .open = open,
     .range = range,
