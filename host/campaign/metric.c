@@ -511,7 +511,7 @@ static double contact_value(const ff_metric *metric, const ff_metrics *metrics) 
         case CONTACT_ROBOT_FORCE:
             return e->peak_robot_force;
         case CONTACT_IMPULSE:
-            return side ? -e->impulse.a[metric->component] : e->impulse.a[metric->component];
+            return e->impulse[side].a[metric->component];
         case CONTACT_STIFFNESS:
             return e->stiffness;
         default:

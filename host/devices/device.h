@@ -60,7 +60,8 @@ typedef struct ff_device_settings {
     bool facility;   /* the virtual facility's driver; else a real robot may be behind it */
     bool reported;   /* its velocities are those it reports; else differences of its positions */
     char states[FF_DEVICE_NAME], command[FF_DEVICE_NAME], topic[FF_DEVICE_NAME]; /* of ROS 2 */
-    char joints[6][FF_DEVICE_NAME]; /* as its driver calls them, in the order of the arm's axes */
+    /* as its driver calls them, in the order of the arm's axes; the seventh empty: there are six */
+    char joints[FF_ARM_AXES][FF_DEVICE_NAME];
     /* what follows from the rest of the scenario */
     bool rail;                     /* an external linear axis is commanded, too */
     unsigned window;               /* [cycles] a command is recent for: longer than the robot's delay */
@@ -87,32 +88,33 @@ typedef struct ff_device_range {
 
 /* One telegram of a robot. */
 /* What a robot's controller may report of itself, and what it is while the robot may move:
- * X(name, text, ready): ready < 0: as at the first telegram */
-#define FF_SIGNALS(X)                                       \
-    X(MODE, "operating mode", -1)                           \
-    X(DRIVES, "drives", 1)                                  \
-    X(EMERGENCY, "emergency stop", 0)                       \
-    X(OVERRIDE, "override", -1)                             \
-    X(PROGRAM, "program", 1)                                \
-    X(PROTECTIVE, "protective stop", 0)                     \
-    X(RIVALS, "other publishers of the command's topic", 0) \
-    X(READERS, "a reader of the command's topic", 1)        \
-    X(OTHERS, "joint states of a second publisher", 0)      \
-    X(AHEAD, "stamps ahead of this computer's clock", 0)
+ * X(name, text, ready, act): ready < 0: as at the first telegram; act: what to do where that is not the
+ * controller's affair, else NULL */
+#define FF_SIGNALS(X)                                                                      \
+    X(MODE, "operating mode", -1, NULL)                                                    \
+    X(DRIVES, "drives", 1, NULL)                                                           \
+    X(EMERGENCY, "emergency stop", 0, NULL)                                                \
+    X(OVERRIDE, "override", -1, NULL)                                                      \
+    X(PROGRAM, "program", 1, NULL)                                                         \
+    X(PROTECTIVE, "protective stop", 0, NULL)                                              \
+    X(RIVALS, "other publishers of the command's topic", 0, "end them")                    \
+    X(READERS, "readers of the command's topic", 1, "is the robot's controller active?")   \
+    X(OTHERS, "joint states of a second publisher", 0, "end it, or name its joints apart") \
+    X(AHEAD, "stamps ahead of this computer's clock, in ms", 500, "NTP or PTP on both")
 
 typedef enum ff_signal {
-#define FF_SIGNAL_ENUM(name, text, ready) FF_SIGNAL_##name,
+#define FF_SIGNAL_ENUM(name, text, ready, act) FF_SIGNAL_##name,
     FF_SIGNALS(FF_SIGNAL_ENUM)
 #undef FF_SIGNAL_ENUM
         FF_SIGNAL_COUNT
 } ff_signal;
 
 typedef struct ff_robot_report {
-    ff_pose pose;         /* tool in the robot's base */
-    ff_arm_joints joints; /* measured */
-    bool rated;           /* a jointed robot: with the velocities of its axes */
-    double rates[6];      /* [rad/s] */
-    uint64_t lost;        /* telegrams missing before this one, by its own stamp */
+    ff_pose pose;              /* tool in the robot's base */
+    ff_arm_joints joints;      /* measured */
+    bool rated;                /* a jointed robot: with the velocities of its axes */
+    double rates[FF_ARM_AXES]; /* [rad/s] */
+    uint64_t lost;             /* telegrams missing before this one, by its own stamp */
     /* what has become of the answer before it */
     bool taken; /* it was accepted */
     bool stood; /* the controller has held the robot since */
@@ -162,6 +164,8 @@ typedef struct ff_joint_report {
 /* What a device reads and writes as topics, by their names and ROS types; NULL: nothing. */
 typedef struct ff_device_topics {
     const char *reads, *reads_type, *writes, *writes_type;
+    const char
+        *aside; /* where answers to orders that move nothing go (std_msgs/msg/String); NULL: there are none */
 } ff_device_topics;
 
 typedef struct ff_device_sample {
@@ -175,12 +179,12 @@ typedef struct ff_robot_order {
     bool moves;           /* else the last command holds, and the rest is not looked at but stop and text */
     ff_pose pose;         /* tool in the robot's base; commanded by poses */
     ff_arm_joints joints; /* commanded by axes */
-    double rates[6];      /* [rad/s] of those, of a virtual robot that takes them */
-    bool stop;            /* its program shall end the motion */
-    const char *text;     /* for the operator at the controller; NULL: none */
-    int state;            /* of the run, for a watchdog on the controller */
-    const double *torque; /* [N m] an arm's, where it moves; else its brakes hold it */
-    bool grips;           /* an arm's gripper is to be closed */
+    double rates[FF_ARM_AXES]; /* [rad/s] of those, of a virtual robot that takes them */
+    bool stop;                 /* its program shall end the motion */
+    const char *text;          /* for the operator at the controller; NULL: none */
+    int state;                 /* of the run, for a watchdog on the controller */
+    const double *torque;      /* [N m] an arm's, where it moves; else its brakes hold it */
+    bool grips;                /* an arm's gripper is to be closed */
 } ff_robot_order;
 
 /* Both directions of one device, counted on our side. */
@@ -201,6 +205,8 @@ typedef struct ff_device {
     unsigned second;  /* TCP: of the page or the program, by default; 0: there is none */
     const char *page; /* path of what is read by HTTP before the first record; NULL: nothing */
     bool jointed;     /* a robot that reports its axes alone: its pose is that of the arm there */
+    int axes;         /* a robot's, the largest number; 0: six */
+    bool rides;       /* a robot that may have a rail, as an external axis */
     double counts[2]; /* a sensor without a page: counts of its records per N and N m; 0: SI units */
     size_t bytes;     /* of its state */
 

@@ -422,7 +422,7 @@ double ff_check_speed(const ff_plan_body *body, const ff_rigid_state *state, siz
         /* from the run-up's start to its end it is led slowly: the first step is not one of a cycle */
         if (ff_axes_reach(&body->arm, &T, k ? cycle : FF_INF, &before, &now, &out) == FF_AXES_REACH)
             break; /* ff_check_margin says so */
-        for (int a = 0; a < 6 && k; a++) {
+        for (int a = 0; a < body->arm.config.axes && k; a++) {
             const double share = fabs(now.a[a] - before.a[a]) / (cycle * body->arm.config.speed[a]);
             if (share > most) {
                 most = share;
@@ -448,7 +448,7 @@ double ff_check_margin(const ff_plan_body *body, const ff_rigid_state *state, si
             *when = (double)k * cycle;
             return info.reason == FF_ARM_JOINT_LIMIT ? -info.excess : -FF_INF;
         }
-        for (int a = 0; a < 6; a++) {
+        for (int a = 0; a < body->arm.config.axes; a++) {
             const double margin =
                 fmin(joints.a[a] - body->arm.config.lower[a], body->arm.config.upper[a] - joints.a[a]);
             if (margin < least) {

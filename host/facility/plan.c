@@ -5,6 +5,22 @@
 
 #include <string.h>
 
+/* Why, by how much, and what there is. */
+static ff_status unreachable(const ff_satellite *satellite, const ff_arm_model *arm, const ff_arm_info *info,
+                             char *message, size_t size) {
+    const ff_arm_config *c = &arm->config;
+    const char *why = ff_arm_reason_text(info->reason);
+    if (info->reason == FF_ARM_JOINT_LIMIT && info->axis > 0)
+        return ff_refuse(FF_ERR_REACH, message, size,
+                         "satellites.%s: at the start %s: A%d by %.4g deg, allowed: %.4g to %.4g deg",
+                         satellite->name, why, info->axis, info->excess * 180.0 / FF_PI,
+                         c->lower[info->axis - 1] * 180.0 / FF_PI, c->upper[info->axis - 1] * 180.0 / FF_PI);
+    return ff_refuse(
+        FF_ERR_REACH, message, size,
+        "satellites.%s: at the start %s by %.4g m, allowed: 0 (robot.base, robot.tool, position)",
+        satellite->name, why, info->excess);
+}
+
 /* park: where the satellite stands when the carriage of a rail is in the middle, which it keeps from there.
  */
 static ff_status place(const ff_satellite *satellite, bool devices, ff_pose start, ff_pose park,
@@ -50,8 +66,7 @@ static ff_status place(const ff_satellite *satellite, bool devices, ff_pose star
     }
     ff_arm_info info;
     if (ff_arm_inverse(arm, &park, &ready, joints, &info) != FF_OK)
-        return ff_refuse(FF_ERR_REACH, message, size, "satellites.%s: %s", satellite->name,
-                         ff_arm_reason_text(info.reason));
+        return unreachable(satellite, arm, &info, message, size);
     return FF_OK;
 }
 
@@ -61,13 +76,6 @@ static ff_rigid_state start_of(const ff_scenario *scenario, int i) {
     return scenario->frame == FF_FRAME_RELATIVE
                ? ff_relative_from_absolute(&nominal, &scenario->satellite[i].start)
                : scenario->satellite[i].start;
-}
-
-ff_status ff_plan_place(const ff_scenario *scenario, int body, bool devices, ff_arm_model *arm,
-                        ff_arm_joints *joints, char *message, size_t size) {
-    const ff_rigid_state start = start_of(scenario, body);
-    const ff_pose T = ff_setpoint_from_state(&start).T;
-    return place(&scenario->satellite[body], devices, T, T, arm, joints, message, size);
 }
 
 void ff_plan_output(const ff_satellite *satellite, const ff_safety_limits *safety, double cycle,
@@ -168,6 +176,36 @@ ff_setpoint ff_plan_runup(const ff_plan *plan, int i, double t) {
     at.T.q = ff_quat_mul(start->T.q, ff_quat_exp(ff_vec3_scale(s, start->twist.w)));
     at.twist = ff_twist_scale(rate, start->twist);
     return at;
+}
+
+/* The joints at t = 0 of the robot itself, a delay behind: as on devices, where the run-up leads the arm
+ * there from the configuration that it parks in. Chosen at the start itself it may be another, and the elbow
+ * of seven axes depends on how they came. */
+static bool led_there(const ff_plan *plan, int i, ff_arm_joints *joints) {
+    const ff_plan_body *body = &plan->body[i];
+    *joints = body->home;
+    for (uint64_t k = 0; k <= plan->runup; k++) {
+        const double t = -(double)(plan->runup - k) * plan->cycle - body->delay;
+        const double since = plan->runup ? t + plan->cruise + plan->ramp : plan->cycle;
+        const ff_pose T = ff_plan_runup(plan, i, t).T;
+        if (since > 0.0 && /* before that it stands, and no axis moves */
+            ff_arm_inverse_after(&body->arm, &T, joints, fmin(since, plan->cycle), joints, NULL) != FF_OK)
+            return false;
+    }
+    return true;
+}
+
+ff_status ff_plan_place(const ff_scenario *scenario, int body, bool devices, ff_arm_model *arm,
+                        ff_arm_joints *joints, char *message, size_t size) {
+    const ff_rigid_state start = start_of(scenario, body);
+    const ff_pose T = ff_setpoint_from_state(&start).T;
+    ff_plan plan;
+    if (scenario->satellite[body].robot.kind >= FF_ROBOT_DEVICE &&
+        ff_plan_create(scenario, &plan, message, size) == FF_OK && led_there(&plan, body, joints)) {
+        *arm = plan.body[body].arm;
+        return FF_OK;
+    }
+    return place(&scenario->satellite[body], devices, T, T, arm, joints, message, size);
 }
 
 ff_pose ff_plan_to_base(const ff_plan_body *body, ff_pose T_wb) {

@@ -30,7 +30,8 @@ ff_status ff_plan_create(const ff_scenario *scenario, ff_plan *plan, char *messa
 /* Which arm carries a satellite, where it stands, and how it stands when the satellite starts. A device's and
  * in virtual time that of elastic gears are the scenario's; any other robot is a KR 120 placed so that it is
  * at (0, -90, 120, 0, 60, 0) deg then: on devices with the scenario's tool, in virtual time upright, with the
- * mock-up bolted on as the start asks. */
+ * mock-up bolted on as the start asks. A device's joints are those that the run-up leads to, on devices and
+ * in virtual time alike. */
 ff_status ff_plan_place(const ff_scenario *scenario, int body, bool devices, ff_arm_model *arm,
                         ff_arm_joints *joints, char *message, size_t size);
 /* What the answers to one robot are bounded by: the smaller of `limits` and `safety` where one is named, else

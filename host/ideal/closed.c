@@ -195,6 +195,9 @@ static void write_body(const ff_scenario *s, int body, const bounce *list, int c
             c->peak_force = fmax(peak(&part), force(b, last - b->start));
         } else
             c->peak_force = peak(b);
+        /* nothing else pushes: one contact at a time, no loads */
+        c->impulse =
+            ff_vec3_scale(satellite->rigid.mass, ff_vec3_sub(c->after[0].velocity, c->before[0].velocity));
     }
     ff_rigid_model model;
     state = satellite->start;

@@ -363,39 +363,47 @@ static void note_contacts(solver *s, double t, const double *y) {
     }
 }
 
-static double force_at(solver *s, int contact, double t) {
+static ff_vec3 force_at(solver *s, int contact, double t) {
     const double *y = state_at(s, t);
     ff_rigid_state state[FF_MAX_BODIES];
     ff_rigid_load load[FF_MAX_BODIES] = {0};
     for (int i = 0; i < s->scenario->satellites; i++)
         state[i] = ff__ideal_unpack(y + FF_IDEAL_BODY_SIZE * i);
-    return ff_vec3_norm(ff__ideal_contact_load(&s->problem, contact, state, load));
+    return ff__ideal_contact_load(&s->problem, contact, state, load);
+}
+
+static double size_at(solver *s, int contact, double t) {
+    return ff_vec3_norm(force_at(s, contact, t));
 }
 
 /* The largest force of a contact inside [a, b]: five samples, then a golden section around the largest,
  * unless the force plainly rises or falls through the whole step. At a smooth maximum the value is known to
- * the square of what its time is. */
-static void track_peak(solver *s, int contact, double a, double b) {
+ * the square of what its time is. The same samples give the impulse, by Boole's rule: a step is smooth. */
+static void track_force(solver *s, int contact, double a, double b) {
     enum { PARTS = 4 };
-    double *peak = &s->result->contact[s->open[contact]].peak_force, f[PARTS + 1];
+    static const double weight[PARTS + 1] = {7.0 / 90.0, 32.0 / 90.0, 12.0 / 90.0, 32.0 / 90.0, 7.0 / 90.0};
+    ff_ideal_contact *record = &s->result->contact[s->open[contact]];
+    double *peak = &record->peak_force, f[PARTS + 1];
     int best = 0;
     for (int i = 0; i <= PARTS; i++) {
-        f[i] = force_at(s, contact, i == PARTS ? b : a + (b - a) * i / PARTS);
+        const ff_vec3 F = force_at(s, contact, i == PARTS ? b : a + (b - a) * i / PARTS);
+        record->impulse = ff_vec3_axpy(weight[i] * (b - a), F, record->impulse);
+        f[i] = ff_vec3_norm(F);
         if (f[i] > f[best])
             best = i;
     }
     const double h = (b - a) / PARTS;
     *peak = fmax(*peak, f[best]);
-    if (best == 0 && force_at(s, contact, a + 1e-3 * h) <= f[0])
+    if (best == 0 && size_at(s, contact, a + 1e-3 * h) <= f[0])
         return;
-    if (best == PARTS && force_at(s, contact, b - 1e-3 * h) <= f[PARTS])
+    if (best == PARTS && size_at(s, contact, b - 1e-3 * h) <= f[PARTS])
         return;
     if (f[best] < 0.9 * *peak)
         return;
     const double golden = 0.5 * (sqrt(5.0) - 1.0);
     double lo = fmax(a, a + h * (best - 1)), hi = fmin(b, a + h * (best + 1));
     double x1 = hi - golden * (hi - lo), x2 = lo + golden * (hi - lo);
-    double f1 = force_at(s, contact, x1), f2 = force_at(s, contact, x2);
+    double f1 = size_at(s, contact, x1), f2 = size_at(s, contact, x2);
     for (int i = 0; i < 30 && !s->failed; i++) {
         *peak = fmax(*peak, fmax(f1, f2));
         if (f1 > f2) {
@@ -403,13 +411,13 @@ static void track_peak(solver *s, int contact, double a, double b) {
             x2 = x1;
             f2 = f1;
             x1 = hi - golden * (hi - lo);
-            f1 = force_at(s, contact, x1);
+            f1 = size_at(s, contact, x1);
         } else {
             lo = x1;
             x1 = x2;
             f1 = f2;
             x2 = lo + golden * (hi - lo);
-            f2 = force_at(s, contact, x2);
+            f2 = size_at(s, contact, x2);
         }
     }
 }
@@ -545,7 +553,7 @@ static ff_status stretch(solver *s, double *t, double stop, char *message, size_
         sample_until(s, b);
         for (int c = 0; c < s->scenario->contacts; c++)
             if (b > a && pushing(s, c))
-                track_peak(s, c, a, b);
+                track_force(s, c, a, b);
         s->stalled = b > a ? 0 : s->stalled + 1;
         if (happened) {
             memcpy(y, state_at(s, b), (size_t)s->n * sizeof *y);

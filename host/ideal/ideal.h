@@ -14,6 +14,7 @@ typedef struct ff_ideal_contact {
     ff_rigid_state before[2]; /* [0] `body`, [1] `against` (pairs) at start */
     ff_rigid_state after[2];  /* at end (at the last time if still open) */
     double peak_force;        /* [N] largest |force| on `body`, located */
+    ff_vec3 impulse;          /* [N s] of its own force on `body`, inertial: no load, no other contact */
 } ff_ideal_contact;
 
 typedef struct ff_ideal_result {

@@ -361,6 +361,7 @@ static ff_status gather(void *self, const ff_orbit_row *m) {
         e->after[0] = m->base;
         e->after[1] = m->client;
         e->peak_force = fmax(e->peak_force, force);
+        e->impulse = ff_vec3_axpy(g->scenario->cycle, m->force[c], e->impulse);
     }
     g->k++;
     return FF_OK;

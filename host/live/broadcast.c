@@ -48,8 +48,22 @@ ff_status ff_broadcast_begin(ff_broadcast *b, const ff_topic_taker *taker) {
     return status ? status : ff_topics_begin(&b->topics, taker);
 }
 
+static double rested(const ff_live *live) {
+    return live->row ? live->row->rested : 0.0;
+}
+
+/* As the stamps of the newest row. */
 static double time_of(const ff_live *live) {
-    return live->last_t > -FF_INF ? live->last_t : 0.0;
+    return live->last_t > -FF_INF ? live->last_t + rested(live) : 0.0;
+}
+
+static bool touches(const ff_live *live) {
+    bool on = false;
+    for (int i = 0; live->row && i < FF_MAX_BODIES; i++)
+        on = on || live->row->body[i].in_contact;
+    for (int i = 0; i < live->touches; i++)
+        on = on || live->touch[i].on;
+    return on;
 }
 
 /* A virtual run without safety states: what they would be. */
@@ -62,7 +76,7 @@ static ff_state state_of(const ff_live *live) {
     for (int i = 0; name && phase != FF_LIVE_ENDED && phase != FF_LIVE_STOPPED && i <= FF_STATE_END; i++)
         if (strcmp(ff_state_name((ff_state)i), name) == 0)
             return (ff_state)i;
-    return meant[phase];
+    return meant[phase] == FF_STATE_FLOAT && touches(live) ? FF_STATE_CONTACT : meant[phase];
 }
 
 static ff_status say_events(ff_broadcast *b, const ff_live *live, const ff_topic_taker *taker) {
@@ -71,8 +85,9 @@ static ff_status say_events(ff_broadcast *b, const ff_live *live, const ff_topic
     b->noted = b->noted > kept ? b->noted : kept;
     for (; b->noted < live->noted && !status; b->noted++) {
         const ff_live_note *n = &live->note[b->noted % FF_LIVE_EVENTS];
-        const double t =
-            isnan(n->t) ? time_of(live) : n->t; /* before the motion: that of the rows beside it */
+        const double t = isnan(n->t)
+                             ? time_of(live)
+                             : n->t + rested(live); /* before the motion: that of the rows beside it */
         status = ff_topics_event(&b->topics, t, 0, (ff_event_level)n->level, n->text, FF_NAN, FF_NAN, taker);
     }
     return status;
@@ -145,8 +160,10 @@ static ff_status say_diagnostics(ff_broadcast *b, const ff_live *live, const ff_
 ff_status ff_broadcast_tick(ff_broadcast *b, const ff_live *live, const ff_topic_taker *taker) {
     const int state = (int)state_of(live);
     ff_status status = FF_OK;
-    if (state != b->state)
+    if (state != b->state) {
+        b->due = 0; /* said at once there, too */
         status = ff_topics_state(&b->topics, time_of(live), state, ff_state_name((ff_state)state), taker);
+    }
     b->state = state;
     if (!status)
         status = say_events(b, live, taker);

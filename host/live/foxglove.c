@@ -104,7 +104,7 @@ static ff_topic_taker keeper(ff_foxglove *f) {
 static void serve_tick(ff_foxglove *f, bool news) {
     const ff_topic_taker taker = keeper(f);
     if (news && f->live->row) {
-        f->stamp = ff_topics_stamp(f->live->row->t);
+        f->stamp = ff_topics_stamp(f->live->row->t + f->live->row->rested);
         f->ticks++;
         ff_topics_row(&f->broadcast.topics, f->live->row, &taker);
     }

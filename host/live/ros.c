@@ -20,6 +20,8 @@ enum {
      the oldest, alone. One that is gone has been given up by DDS before */
 enum { TYPE_NONE = 0, TYPE_INTEGER = 2, TYPE_DOUBLE = 3 }; /* rcl_interfaces/ParameterType */
 
+static const char too_many[] = "refused: too many requests wait for an answer, ask again in a second";
+
 typedef struct asked { /* a request that the loop has not answered yet */
     int64_t deadline;  /* [ns] 0: free */
     int service;
@@ -30,6 +32,8 @@ typedef struct asked { /* a request that the loop has not answered yet */
         uint32_t id;
         ff_claim claim;
         bool taken; /* by the loop */
+        bool waits; /* for room in the loop's queue: */
+        ff_live_command command;
         bool done;
         char text[FF_LIVE_TEXT];
     } order[FF_ROS_PARAMETERS];
@@ -42,9 +46,9 @@ struct ff_ros {
     unsigned allowed;
     int verbs;
     ff_live_verb verb[FF_LIVE_VERBS];
-    asked pending[FF_ROS_PENDING];
+    asked pending[FF_ROS_PENDING + 1]; /* the last one: for what is refused at once, in a flood */
     uint32_t commands;
-    unsigned char reply[32 << 10];
+    unsigned char reply[256 << 10];
 };
 
 /* -------------------------------------------------------------------------------------------- names -- */
@@ -182,10 +186,22 @@ static void end_order(ff_ros *ros, asked *a, int i, bool done, const char *text)
         settle(ros, a);
 }
 
-/* Checks an order and hands it to the loop. */
+/* Hands an order to the loop; where its queue is full, later. */
+static void pass_on(ff_ros *ros, asked *a, int i) {
+    ff_live_command *command = &a->order[i].command;
+    command->id = ros->commands = ros->commands == UINT32_MAX ? 1 : ros->commands + 1;
+    a->order[i].waits = !ros->live->room.order(ros->live, command);
+    if (!a->order[i].waits) {
+        a->order[i].id = command->id;
+        a->order[i].claim = command->claim;
+        a->order[i].taken = false;
+    }
+}
+
+/* Checks an order first. */
 static void ask_loop(ff_ros *ros, asked *a, int i, ff_live_verb verb, int parameter, double value) {
     ff_live *live = ros->live;
-    ff_live_command command = {
+    const ff_live_command command = {
         .verb = verb, .parameter = parameter, .value = value, .viewer = live->index << 24};
     char text[FF_LIVE_TEXT];
     if (!(ros->allowed & FF_LIVE_BIT(verb))) {
@@ -194,21 +210,18 @@ static void ask_loop(ff_ros *ros, asked *a, int i, ff_live_verb verb, int parame
     } else if (verb == FF_LIVE_SET && !ff_live__within(live, &command, text, sizeof text))
         end_order(ros, a, i, false, text);
     else {
-        command.id = ros->commands = ros->commands == UINT32_MAX ? 1 : ros->commands + 1;
-        if (live->room.order(live, &command)) {
-            a->order[i].id = command.id;
-            a->order[i].claim = command.claim;
-            a->order[i].taken = false;
-        } else
-            end_order(ros, a, i, false, "refused: too many commands wait for the loop");
+        a->order[i].command = command;
+        pass_on(ros, a, i);
     }
 }
 
 static void give_up(ff_ros *ros, asked *a, int64_t now) {
     bool waits = false;
     for (int i = 0; a->deadline && i < a->orders; i++) {
-        const char *text =
-            a->order[i].id ? ros->live->room.overdue(a->order[i].claim, &a->order[i].taken) : NULL;
+        const char *text = a->order[i].waits ? "refused: too many commands wait for the loop"
+                           : a->order[i].id  ? ros->live->room.overdue(a->order[i].claim, &a->order[i].taken)
+                                             : NULL;
+        a->order[i].waits = false;
         if (text)
             end_order(ros, a, i, false, text);
         else
@@ -226,6 +239,10 @@ static void take_answers(ff_ros *ros) {
             for (int i = 0; ros->pending[p].deadline && i < ros->pending[p].orders; i++)
                 if (ros->pending[p].order[i].id == reply.id && reply.id)
                     end_order(ros, &ros->pending[p], i, reply.done, reply.text);
+    for (int p = 0; p < FF_ROS_PENDING; p++)
+        for (int i = 0; ros->pending[p].deadline && i < ros->pending[p].orders; i++)
+            if (ros->pending[p].order[i].waits)
+                pass_on(ros, &ros->pending[p], i);
     for (int p = 0; p < FF_ROS_PENDING; p++)
         if (ros->pending[p].deadline && ros->pending[p].deadline < now)
             give_up(ros, &ros->pending[p], now);
@@ -293,9 +310,11 @@ static void read_parameters(ff_ros *ros, int service, int kind, ff_cdr_in *in, u
         send_reply(ros, service, &c);
         return;
     }
-    const uint64_t count = ff_cdr_get_uint(in, 4);
-    if (in->bad || count > 256)
+    const uint64_t asked_for = ff_cdr_get_uint(in, 4);
+    if (in->bad || asked_for > (in->size - in->used) / 4)
         return;
+    /* too many: none, as a node answers where it gives nothing */
+    const uint64_t count = asked_for > FF_ROS_PARAMETERS ? 0 : asked_for;
     ff_cdr_put_number(&c, count, 4);
     for (uint64_t n = 0; n < count; n++) {
         if (!next_name(in, name, sizeof name))
@@ -344,15 +363,41 @@ static bool read_value(ff_cdr_in *in, double *value, bool *good) {
     return !in->bad;
 }
 
+/* The same answer for each of a set's parameters, or for all of them. */
+static void refuse_set(ff_ros *ros, asked *a, uint64_t count, const char *why) {
+    ff_cdr c = begin_reply(ros, a->from, a->sequence);
+    const bool each = a->service - ros->verbs == SET;
+    if (each)
+        ff_cdr_put_number(&c, count, 4);
+    for (uint64_t n = 0; n < (each ? count : 1); n++) {
+        ff_cdr_put_number(&c, count == 0, 1);
+        ff_cdr_put_string(&c, why);
+    }
+    a->deadline = 0;
+    send_reply(ros, a->service, &c);
+}
+
 static void set_parameters(ff_ros *ros, asked *a, ff_cdr_in *in) {
+    enum { LEAST = 48 }; /* [bytes] of a parameter with an empty name */
     const uint64_t count = ff_cdr_get_uint(in, 4);
+    const bool flood = a == &ros->pending[FF_ROS_PENDING];
     struct {
         int parameter;
         double value;
         bool good;
     } set[FF_ROS_PARAMETERS];
-    if (in->bad || count == 0 || count > FF_ROS_PARAMETERS) {
+    if (in->bad || count > (in->size - in->used) / LEAST) {
         a->deadline = 0;
+        return;
+    }
+    if (count == 0 || count > FF_ROS_PARAMETERS || flood) {
+        char text[FF_LIVE_TEXT] = "";
+        if (count > FF_ROS_PARAMETERS)
+            snprintf(text, sizeof text, "set refused: %llu parameters in one request, allowed: %d at most",
+                     (unsigned long long)count, FF_ROS_PARAMETERS);
+        else if (count)
+            snprintf(text, sizeof text, "%s", too_many);
+        refuse_set(ros, a, count, text);
         return;
     }
     for (uint64_t n = 0; n < count; n++) { /* all of it is read before any of it acts */
@@ -389,14 +434,16 @@ static void take_request(ff_ros *ros, int service, const void *bytes, size_t siz
     asked *a = NULL;
     for (int p = 0; p < FF_ROS_PENDING && !a; p++)
         a = ros->pending[p].deadline ? NULL : &ros->pending[p];
-    if (!a)
-        return; /* a flood: the asker waits, and asks again */
+    const bool flood = !a;
+    a = flood ? &ros->pending[FF_ROS_PENDING] : a;
     *a = (asked){.deadline = ros->live->room.now() + (int64_t)FF_LIVE_ANSWER_TIME * 1000000000,
                  .service = service,
                  .from = from,
                  .sequence = sequence,
                  .orders = 1};
-    if (kind < 0)
+    if (kind < 0 && flood)
+        end_order(ros, a, 0, false, too_many);
+    else if (kind < 0)
         ask_loop(ros, a, 0, ros->verb[service], -1, 0.0);
     else
         set_parameters(ros, a, &in);

@@ -12,8 +12,8 @@
 
 enum {
     FF_ROS_NAME = FF_TOPIC_NAME + 64,
-    FF_ROS_REQUEST = 16 << 10,
-    FF_ROS_PARAMETERS = 8,
+    FF_ROS_REQUEST = 64 << 10,
+    FF_ROS_PARAMETERS = 64, /* of one request; one with more is answered, by an error */
     FF_ROS_PENDING = 16
 };
 

@@ -17,7 +17,8 @@ void ff_link_type(const char *type, const char *suffix, char *out, size_t size) 
 }
 
 ff_status ff_link_open(const ff_link_config *config, ff_link *link, char *message, size_t size) {
-    char reads[FF_LINK_NAME], reads_type[FF_LINK_NAME], writes[FF_LINK_NAME], writes_type[FF_LINK_NAME];
+    char reads[FF_LINK_NAME], reads_type[FF_LINK_NAME], writes[FF_LINK_NAME], writes_type[FF_LINK_NAME],
+        aside[FF_LINK_NAME];
     ff_link_config wire = *config;
     char text[200];
     const ff_link_table *dds = table(text, sizeof text);
@@ -37,6 +38,10 @@ ff_status ff_link_open(const ff_link_config *config, ff_link *link, char *messag
         ff_link_type(config->writes_type, "", writes_type, sizeof writes_type);
         wire.writes = writes;
         wire.writes_type = writes_type;
+    }
+    if (config->aside) {
+        snprintf(aside, sizeof aside, "rt%s", config->aside);
+        wire.aside = aside;
     }
     return dds->open(&wire, link, message, size);
 }
@@ -78,6 +83,9 @@ long ff_link_receive(const ff_link *link, void *buffer, size_t size, int64_t *ar
     return (long)n;
 }
 
-bool ff_link_send(const ff_link *link, const void *bytes, size_t size) {
-    return send(link->fd, bytes, size, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)size;
+bool ff_link_send(const ff_link *link, bool aside, const void *bytes, size_t size) {
+    uint8_t where = aside; /* before the bytes, for the thread that writes them */
+    struct iovec part[] = {{&where, 1}, {(void *)(uintptr_t)bytes, size}};
+    const struct msghdr message = {.msg_iov = part, .msg_iovlen = 2};
+    return sendmsg(link->fd, &message, MSG_DONTWAIT | MSG_NOSIGNAL) == (ssize_t)size + 1;
 }

@@ -23,6 +23,7 @@ typedef struct ff_link_head {
     uint64_t from;    /* its publisher: a number that no other one has */
     uint32_t readers; /* of what is written here */
     uint32_t rivals;  /* who else publishes that */
+    uint32_t aside;   /* it came on the topic beside */
 } ff_link_head;
 
 typedef struct ff_link_config {
@@ -32,6 +33,9 @@ typedef struct ff_link_config {
     int loop_cpu;  /* 1 + the CPU that DDS keeps off; 0: none */
     /* "/joint_states", "sensor_msgs/msg/JointState"; NULL: nothing */
     const char *reads, *reads_type, *writes, *writes_type;
+    /* a topic beside (std_msgs/msg/String): read where `hears`, else written. NULL: none */
+    const char *aside;
+    bool hears;
 } ff_link_config;
 
 typedef struct ff_link_state {
@@ -69,6 +73,6 @@ void ff_link_close(ff_link *link); /* one that is not open is fine */
 bool ff_link_write(const ff_link *link, const void *bytes, size_t size);
 /* As ff_socket_receive: head and bytes of a message. Never blocks, no allocation, as the next one. */
 long ff_link_receive(const ff_link *link, void *buffer, size_t size, int64_t *arrived_ns);
-bool ff_link_send(const ff_link *link, const void *bytes, size_t size);
+bool ff_link_send(const ff_link *link, bool aside, const void *bytes, size_t size);
 
 #endif

@@ -18,6 +18,8 @@ enum {
     LOCKSTEP_PATIENCE = 4000 /* the same where it was announced: someone between has lost it */
 };
 
+#define BEYOND 0.02 /* [rad] the end of a joint's range that a reading may lie: a servo's overshoot */
+
 /* A datagram that was longer than its buffer is malformed. */
 static size_t datagram_size(long received) {
     return received > 0 ? (size_t)received : FF_DEVICE_READ_MAX + 1;
@@ -184,6 +186,20 @@ static void place_joints(ff_network *s, int i) {
         b->report.rated ? ff_arm_twist(&plan->arm, &b->report.joints, b->report.rates) : ff_twist_zero();
 }
 
+/* A robot cannot be beyond the ends of its joints: what says so is not its position, or not this arm's, and
+ * nothing is commanded from there. */
+static void judge_joints(ff_network *s, int i) {
+    const ff_arm_config *arm = &s->plan->body[i].arm.config;
+    const ff_arm_joints *q = &s->body[i].report.joints;
+    for (int a = 0; a < 6; a++) {
+        const double excess = fmax(arm->lower[a] - q->a[a], q->a[a] - arm->upper[a]);
+        if (!(excess <= BEYOND))
+            ff__network_find(
+                s,
+                (ff_trip){.code = FF_TRIP_JOINT, .body = i, .value = excess * 180.0 / FF_PI, .axis = a + 1});
+    }
+}
+
 /* One telegram of this body, if one waits. */
 bool ff__network_take_telegram(ff_network *s, int i, int64_t *arrived) {
     ff_network_body *b = &s->body[i];
@@ -206,8 +222,10 @@ bool ff__network_take_telegram(ff_network *s, int i, int64_t *arrived) {
             continue;
         }
         b->report = sample.robot;
-        if (s->address->body[i].robot->jointed)
+        if (s->address->body[i].robot->jointed) {
+            judge_joints(s, i);
             place_joints(s, i);
+        }
         if (!b->known) {
             b->first = b->report.pose;
             b->axes_first = b->report.joints;

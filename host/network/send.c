@@ -70,8 +70,9 @@ static void watch_controller(ff_network *s, int i) {
     static const struct {
         const char *text;
         int ready;
+        const char *act;
     } signals[] = {
-#define FF_SIGNAL_ROW(name, text, ready) {text, ready},
+#define FF_SIGNAL_ROW(name, text, ready, act) {text, ready, act},
         FF_SIGNALS(FF_SIGNAL_ROW)
 #undef FF_SIGNAL_ROW
     };
@@ -86,10 +87,12 @@ static void watch_controller(ff_network *s, int i) {
         if (!(b->signals >> n & 1u) || !s->speaks)
             continue;
         const unsigned wanted = signals[n].ready < 0 ? b->signal[n] : (unsigned)signals[n].ready;
-        if (!here || report->signal[n] != wanted)
+        const bool most = n == FF_SIGNAL_AHEAD; /* the others are what they shall be, or not */
+        if (!here || (most ? report->signal[n] > wanted : report->signal[n] != wanted))
             ff__network_find(s, (ff_trip){.code = FF_TRIP_CONTROLLER,
                                           .body = i,
                                           .of = signals[n].text,
+                                          .act = signals[n].act,
                                           .value = here ? report->signal[n] : FF_NAN,
                                           .limit = wanted});
     }
@@ -224,7 +227,7 @@ static ff_trip clipped_at(const ff_network *s, int i, const ff_arm_joints *joint
     const ff_network_body *b = &s->body[i];
     double turn = 0.0, shift = 0.0;
     int axis = 0;
-    for (int a = 0; joints && a < 6; a++)
+    for (int a = 0; joints && a < s->plan->body[i].arm.config.axes; a++)
         if (fabs(joints->a[a] - b->axes_first.a[a]) > turn) {
             turn = fabs(joints->a[a] - b->axes_first.a[a]);
             axis = a + 1;
@@ -346,7 +349,7 @@ void ff__network_answer(ff_network *s, int i, bool end) {
     if (b->output.moved)
         ff_output_wire(&b->output_config, &b->output, wire_pose(s, i));
     if (used && s->address->body[i].robot->topics)
-        ff_link_send(&b->link, text, used);
+        ff_link_send(&b->link, !order.moves, text, used);
     else if (used)
         ff_socket_send(b->robot_fd, text, used, &b->peer);
     b->was_sent = used > 0;

@@ -238,7 +238,7 @@ static double tracking_error(const ff_network_body *b) {
 /* How far the joint that is nearest to an end of its range has moved towards it. */
 static double joint_share(const ff_network_body *b, const ff_arm_model *arm) {
     double share = 0.0;
-    for (int a = 0; a < 6; a++) {
+    for (int a = 0; a < arm->config.axes; a++) {
         const double low = arm->config.lower[a], high = arm->config.upper[a];
         share = fmax(share, fabs(2.0 * b->axes.at.a[a] - low - high) / (high - low));
     }

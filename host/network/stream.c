@@ -143,8 +143,11 @@ static bool typed_otherwise(const ff_link *link, const ff_device_topics *topics,
     if (!state.other || (state.writers && (state.readers || !topics->writes)))
         return false;
     const bool read = topics->reads && strcmp(state.topic + 2, topics->reads) == 0; /* "rt/..." */
-    snprintf(message, size, "%.100s has the type %.120s in this domain, allowed: %.60s", state.topic + 2,
-             state.type, read ? topics->reads_type : topics->writes_type);
+    snprintf(
+        message, size,
+        "%.100s has the type %.120s in this domain, allowed: %.60s; name another topic, or end who %s it",
+        state.topic + 2, state.type, read ? topics->reads_type : topics->writes_type,
+        read ? "publishes" : "reads or publishes");
     return true;
 }
 
@@ -166,7 +169,8 @@ ff_status ff_stream_join(ff_link *link, const ff_device *device, void *state,
                                    .reads = topics.reads,
                                    .reads_type = topics.reads_type,
                                    .writes = topics.writes,
-                                   .writes_type = topics.writes_type};
+                                   .writes_type = topics.writes_type,
+                                   .aside = topics.aside};
     ff_status status = ff_link_open(&config, link, message, size);
     if (status != FF_OK) {
         *heard = true; /* nobody was asked: there is another reason */

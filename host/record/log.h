@@ -4,14 +4,14 @@
  * Channels: /cycle (all columns of the log, a field each), /input (what the devices said and the loads: the
  * loop's input), /tuning (what an order may change of the loop: before the first cycle, and before each one
  * with other values), /state and /event, /timing, and for each satellite /NAME/pose, /NAME/twist,
- * /NAME/robot/pose, /NAME/command/pose, /NAME/wrench (measured, robot's body axes) and /NAME/energy; on
- * devices also /NAME/joints (measured) and /NAME/clock (the controller's, as fitted); with an arm its joints.
- * /tf has satellites and robots in the frame `inertial` and an arm's links, /robot_description the URDF,
- * /scene and /forces what viewers draw (record/scene.h); links and forces 50 times a second, and where a
- * contact begins or ends. With `frame: relative` the robots' and commands' poses are in the frame `robots`.
- * The scenario's text is the attachment scenario.yaml, the URDF files that it names are attachments
- * model/NAME; the metadata `freefloat` holds version, commit, format, when and where it was written, method,
- * overrides and the cycle.
+ * /NAME/robot/pose, /NAME/target, /NAME/wrench (measured, robot's body axes; raw, applied) and /NAME/energy;
+ * on devices also /NAME/clock (the controller's, as fitted). /joint_states has an arm's joints, on devices
+ * the robots' axes; /clock the run's time. /tf has satellites and robots in the frame `inertial` and an arm's
+ * links, /robot_description the URDF, /scene and /forces what viewers draw (record/scene.h); links and forces
+ * 50 times a second, and where a contact begins or ends. With `frame: relative` the robots' and commands'
+ * poses are in the frame `robots`. The scenario's text is the attachment scenario.yaml, the URDF files that
+ * it names are attachments model/NAME; the metadata `freefloat` holds version, commit, format, when and where
+ * it was written, method, overrides and the cycle.
  */
 #ifndef FF_RECORD_LOG_H
 #define FF_RECORD_LOG_H

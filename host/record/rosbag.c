@@ -8,7 +8,8 @@ enum { CHANNELS = 1 << 16 };
 /* Said once or seldom: transient local, depth 1, so that who comes late gets it, too. */
 static bool kept_topic(ff_mcap_text topic) {
     return ff_mcap_text_equal(topic, "/scene") || ff_mcap_text_equal(topic, "/robot_description") ||
-           ff_mcap_text_equal(topic, "/state") || ff_mcap_text_equal(topic, "/tuning");
+           ff_mcap_text_equal(topic, "/tf_static") || ff_mcap_text_equal(topic, "/state") ||
+           ff_mcap_text_equal(topic, "/tuning");
 }
 
 static void put_quality(FILE *out, bool kept) {

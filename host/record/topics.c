@@ -13,6 +13,10 @@ uint64_t ff_topics_stamp(double t) {
     return ns > 0.0 ? (uint64_t)llround(ns) : 0;
 }
 
+static uint64_t row_stamp(const ff_row *row) {
+    return ff_topics_stamp(row->t + row->rested);
+}
+
 /* ------------------------------------------------------------------------------------------ the table -- */
 
 /* "a,b,c"; malloc'ed. Names hold no comma: the scenario refuses it. */
@@ -81,14 +85,12 @@ static void add_body(ff_topics *t, int i) {
         {FF_MESSAGE_POSE_STAMPED, "pose", &t->body[i].pose, BOTH},
         {FF_MESSAGE_TWIST_STAMPED, "twist", &t->body[i].twist, BOTH},
         {FF_MESSAGE_POSE_STAMPED, "robot/pose", &t->body[i].robot, BOTH},
-        {FF_MESSAGE_POSE_STAMPED, t->use == FF_TOPIC_LOG ? "command/pose" : "target", &t->body[i].command,
-         BOTH},
+        {FF_MESSAGE_POSE_STAMPED, "target", &t->body[i].command, BOTH},
         {FF_MESSAGE_WRENCH_STAMPED, "wrench", &t->body[i].wrench, BOTH | FF_TOPIC_SENSOR},
         {FF_MESSAGE_ENERGY, "energy", &t->body[i].energy, BOTH},
-        {FF_MESSAGE_JOINT_STATE, "joints", &t->body[i].joints, FF_TOPIC_LOG},
         {FF_MESSAGE_CLOCK, "clock", &t->body[i].clock, BOTH},
-        {FF_MESSAGE_WRENCH_STAMPED, "wrench/raw", &t->body[i].raw, FF_TOPIC_LIVE | FF_TOPIC_SENSOR},
-        {FF_MESSAGE_WRENCH_STAMPED, "wrench/applied", &t->body[i].applied, FF_TOPIC_LIVE | FF_TOPIC_SENSOR},
+        {FF_MESSAGE_WRENCH_STAMPED, "wrench/raw", &t->body[i].raw, BOTH | FF_TOPIC_SENSOR},
+        {FF_MESSAGE_WRENCH_STAMPED, "wrench/applied", &t->body[i].applied, BOTH | FF_TOPIC_SENSOR},
     };
     clean(t, i);
     for (size_t c = 0; c < sizeof list / sizeof *list; c++) {
@@ -115,9 +117,9 @@ static void add_all(ff_topics *t) {
     t->forces = list_topic(t, FF_MESSAGE_MARKERS, BOTH, "/forces");
     for (int i = 0; i < s->satellites; i++)
         add_body(t, i);
-    t->tf_static = list_topic(t, FF_MESSAGE_TF, FF_TOPIC_LIVE | LATCHED, "/tf_static");
-    t->joints = list_topic(t, FF_MESSAGE_JOINT_STATE, FF_TOPIC_LIVE, "/joint_states");
-    t->clock = list_topic(t, FF_MESSAGE_TIME, FF_TOPIC_LIVE, "/clock");
+    t->tf_static = list_topic(t, FF_MESSAGE_TF, BOTH | LATCHED, "/tf_static");
+    t->joints = list_topic(t, FF_MESSAGE_JOINT_STATE, BOTH, "/joint_states");
+    t->clock = list_topic(t, FF_MESSAGE_TIME, BOTH, "/clock");
     t->diagnostics = list_topic(t, FF_MESSAGE_DIAGNOSTICS, FF_TOPIC_LIVE, "/diagnostics");
 }
 
@@ -164,6 +166,13 @@ void ff_topics_free(ff_topics *t) {
 
 static bool wanted(const ff_topic_taker *taker, int topic) {
     return topic >= 0 && (!taker->wants || taker->wants(taker->self, topic));
+}
+
+/* What is said of one instant on one topic is told apart by a nanosecond: a topic's stamps increase. */
+static uint64_t next_stamp(ff_topics *t, int topic, double time) {
+    const uint64_t at = ff_topics_stamp(time);
+    t->stamp[topic] = at > t->stamp[topic] ? at : t->stamp[topic] + 1;
+    return t->stamp[topic];
 }
 
 static ff_status hand_over(const ff_topics *t, const ff_topic_taker *taker, int topic, uint64_t stamp,
@@ -233,10 +242,10 @@ ff_status ff_topics_begin(ff_topics *t, const ff_topic_taker *taker) {
 
 ff_status ff_topics_event(ff_topics *t, double time, int code, ff_event_level level, const char *text,
                           double value, double limit, const ff_topic_taker *taker) {
-    const uint64_t at = ff_topics_stamp(time);
     size_t used;
     if (!wanted(taker, t->event))
         return FF_OK;
+    const uint64_t at = next_stamp(t, t->event, time);
     const ff_status encoded =
         ff_message_event(at, code, (uint8_t)level, text, value, limit, t->buffer, t->size, &used);
     return hand_over(t, taker, t->event, at, encoded, used);
@@ -244,55 +253,55 @@ ff_status ff_topics_event(ff_topics *t, double time, int code, ff_event_level le
 
 ff_status ff_topics_state(ff_topics *t, double time, int state, const char *name,
                           const ff_topic_taker *taker) {
-    const uint64_t at = ff_topics_stamp(time);
     size_t used;
     if (!wanted(taker, t->state))
         return FF_OK;
+    const uint64_t at = next_stamp(t, t->state, time);
     const ff_status encoded = ff_message_state(at, (uint8_t)state, name, t->buffer, t->size, &used);
     return hand_over(t, taker, t->state, at, encoded, used);
 }
 
 ff_status ff_topics_diagnostics(ff_topics *t, double time, int n, const ff_message_diagnostic *status,
                                 const ff_topic_taker *taker) {
-    const uint64_t at = ff_topics_stamp(time);
     size_t used;
     if (!wanted(taker, t->diagnostics))
         return FF_OK;
+    const uint64_t at = next_stamp(t, t->diagnostics, time);
     const ff_status encoded = ff_message_diagnostics(at, n, status, t->buffer, t->size, &used);
     return hand_over(t, taker, t->diagnostics, at, encoded, used);
 }
 
 /* ---------------------------------------------------------------------------------------------- rows -- */
 
-static const char *const axes[] = {"A1", "A2", "A3", "A4", "A5", "A6", "E1"};
 enum { AXES = 7 };
 
-static ff_status take_device(ff_topics *t, const ff_row *row, int i, const ff_topic_taker *taker) {
+/* Six and the rail, or seven: an arm of seven stands on none. */
+static double axis_of(const ff_scenario *s, int body, const ff_arm_joints *joints, int a, const char **name) {
+    static const char *const names[] = {"A1", "A2", "A3", "A4", "A5", "A6", "E1", "A7"};
+    const bool rail = a == AXES - 1 && ff_satellite_axes(&s->satellite[body]) < AXES;
+    *name = names[a + (a == AXES - 1 && !rail)];
+    return rail ? joints->rail : joints->a[a];
+}
+
+static int axes_of(const ff_satellite *s) {
+    return s->robot.rail.present ? AXES : ff_satellite_axes(s);
+}
+
+static ff_status take_clock(ff_topics *t, const ff_row *row, int i, const ff_topic_taker *taker) {
     const ff_row_device *d = &row->body[i].device;
-    const uint64_t at = ff_topics_stamp(row->t);
-    ff_status status = FF_OK;
+    const uint64_t at = row_stamp(row);
     size_t used;
-    if (d->has_joints && wanted(taker, t->body[i].joints)) {
-        double position[AXES];
-        char frame[FF_NAME_SIZE + 8];
-        snprintf(frame, sizeof frame, "%s/robot", t->scenario->satellite[i].name);
-        memcpy(position, d->joints.a, sizeof d->joints.a);
-        position[6] = d->joints.rail;
-        status = ff_message_joints(at, frame, AXES, axes, position, NULL, NULL, t->buffer, t->size, &used);
-        status = hand_over(t, taker, t->body[i].joints, at, status, used);
-    }
-    if (!status && d->has_clock && wanted(taker, t->body[i].clock)) {
-        const ff_message_clock clock = {d->drift, d->offset, d->residual, d->rms};
-        status = ff_message_put_clock(at, &clock, t->buffer, t->size, &used);
-        status = hand_over(t, taker, t->body[i].clock, at, status, used);
-    }
-    return status;
+    if (!d->has_clock || !wanted(taker, t->body[i].clock))
+        return FF_OK;
+    const ff_message_clock clock = {d->drift, d->offset, d->residual, d->rms};
+    const ff_status status = ff_message_put_clock(at, &clock, t->buffer, t->size, &used);
+    return hand_over(t, taker, t->body[i].clock, at, status, used);
 }
 
 static ff_status take_wrenches(ff_topics *t, const ff_row *row, int i, const ff_topic_taker *taker) {
     const ff_row_body *b = &row->body[i];
     const char *name = t->scenario->satellite[i].name;
-    const uint64_t at = ff_topics_stamp(row->t);
+    const uint64_t at = row_stamp(row);
     char robot[FF_NAME_SIZE + 8], sensor[FF_NAME_SIZE + 8];
     snprintf(robot, sizeof robot, "%s/robot", name); /* measured at the robot, in its axes */
     snprintf(sensor, sizeof sensor, "%s/sensor", name);
@@ -318,7 +327,7 @@ static ff_status take_poses(ff_topics *t, const ff_row *row, int i, const ff_top
     const ff_row_body *b = &row->body[i];
     const char *name = t->scenario->satellite[i].name;
     const char *frame = t->scenario->frame == FF_FRAME_RELATIVE ? "robots" : "inertial";
-    const uint64_t at = ff_topics_stamp(row->t);
+    const uint64_t at = row_stamp(row);
     size_t used;
     ff_status status = FF_OK;
     if (wanted(taker, t->body[i].pose)) {
@@ -344,7 +353,7 @@ static ff_status take_poses(ff_topics *t, const ff_row *row, int i, const ff_top
 
 static ff_status take_body(ff_topics *t, const ff_row *row, int i, const ff_topic_taker *taker) {
     const ff_row_body *b = &row->body[i];
-    const uint64_t at = ff_topics_stamp(row->t);
+    const uint64_t at = row_stamp(row);
     ff_status status = take_poses(t, row, i, taker);
     if (!status)
         status = take_wrenches(t, row, i, taker);
@@ -375,7 +384,7 @@ static ff_status take_scene(ff_topics *t, const ff_row *row, const ff_topic_take
         return FF_OK;
     t->drawn = row->t;
     memcpy(t->touching, row->touching, contacts);
-    const uint64_t at = ff_topics_stamp(row->t);
+    const uint64_t at = row_stamp(row);
     ff_status status = FF_OK;
     size_t used;
     if (s->contacts && wanted(taker, t->forces)) {
@@ -410,51 +419,66 @@ static ff_status take_frames(ff_topics *t, const ff_row *row, const ff_topic_tak
             "inertial", "robots",
             ff_pose_mul(row->body[0].inertial.T, ff_pose_inverse(row->body[0].robot.T))};
     size_t used;
-    const ff_status status = ff_message_tf(ff_topics_stamp(row->t), n, transform, t->buffer, t->size, &used);
-    return hand_over(t, taker, t->tf, ff_topics_stamp(row->t), status, used);
+    const ff_status status = ff_message_tf(row_stamp(row), n, transform, t->buffer, t->size, &used);
+    return hand_over(t, taker, t->tf, row_stamp(row), status, used);
 }
 
-/* The joints of an arm, by the names of its description; live also the axes of every robot, as NAME/A1. */
-static ff_status take_joints(ff_topics *t, const ff_row *row, const ff_topic_taker *taker) {
-    const ff_scenario *s = t->scenario;
-    const int servicer = ff_scenario_servicer(s);
-    const int topic = t->joints >= 0 ? t->joints : servicer >= 0 ? t->body[servicer].joints : -1;
-    enum { MOST = FF_MAX_ARM_LINKS + AXES * FF_MAX_BODIES };
-    const char *names[MOST];
-    char axis[FF_MAX_BODIES * AXES][FF_NAME_SIZE + 4];
-    double q[MOST] = {0}, qd[MOST] = {0}, effort[MOST] = {0};
-    int n = 0, moved = 0;
-    if (!wanted(taker, topic))
+/* The joints of an arm, by the names of its description. */
+static ff_status take_arm(ff_topics *t, const ff_row *row, const ff_topic_taker *taker) {
+    const int servicer = ff_scenario_servicer(t->scenario);
+    const uint64_t at = row_stamp(row);
+    const char *names[FF_MAX_ARM_LINKS];
+    int n = 0;
+    size_t used;
+    if (servicer < 0)
         return FF_OK;
-    for (int i = 0; servicer >= 0 && i < s->satellite[servicer].arm.links; i++) {
-        const ff_servicer_arm *arm = &s->satellite[servicer].arm;
-        if (arm->link[i].row.joint == FF_JOINT_FIXED || n >= arm->joints)
-            continue;
-        q[n] = row->servicer.q[n];
-        qd[n] = row->servicer.qd[n];
-        effort[n] = row->servicer.motor[n];
-        names[n++] = *arm->link[i].joint ? arm->link[i].joint : arm->link[i].name;
-    }
-    for (int i = 0; topic == t->joints && i < s->satellites; i++)
-        for (int a = 0; row->body[i].device.has_joints && a < AXES; a++) {
-            const ff_arm_joints *joints = &row->body[i].device.joints;
-            snprintf(axis[moved], sizeof axis[moved], "%s/%s", s->satellite[i].name, axes[a]);
-            names[n] = axis[moved++];
-            qd[n] = effort[n] = FF_NAN;
-            q[n++] = a < AXES - 1 ? joints->a[a] : joints->rail;
+    const ff_satellite *s = &t->scenario->satellite[servicer];
+    for (int i = 0; i < s->arm.links && n < s->arm.joints; i++)
+        if (s->arm.link[i].row.joint != FF_JOINT_FIXED)
+            names[n++] = *s->arm.link[i].joint ? s->arm.link[i].joint : s->arm.link[i].name;
+    if (n == 0)
+        return FF_OK;
+    const ff_row_servicer *q = &row->servicer;
+    const ff_status status =
+        ff_message_joints(at, s->name, (size_t)n, names, q->q, q->qd, q->motor, t->buffer, t->size, &used);
+    return hand_over(t, taker, t->joints, at, status, used);
+}
+
+/* The axes of every robot, as NAME/A1: positions alone, for they report no more. Behind an arm's own message,
+ * which has velocities and torques, by a nanosecond. */
+static ff_status take_axes(ff_topics *t, const ff_row *row, const ff_topic_taker *taker) {
+    const ff_scenario *s = t->scenario;
+    const uint64_t at = row_stamp(row) + (ff_scenario_servicer(s) >= 0);
+    const char *names[AXES * FF_MAX_BODIES];
+    char axis[AXES * FF_MAX_BODIES][FF_NAME_SIZE + 4];
+    double q[AXES * FF_MAX_BODIES];
+    int n = 0;
+    size_t used;
+    for (int i = 0; i < s->satellites; i++)
+        for (int a = 0; row->body[i].device.has_joints && a < axes_of(&s->satellite[i]); a++) {
+            const char *own;
+            q[n] = axis_of(s, i, &row->body[i].device.joints, a, &own);
+            snprintf(axis[n], sizeof axis[n], "%s/%s", s->satellite[i].name, own);
+            names[n] = axis[n];
+            n++;
         }
     if (n == 0)
         return FF_OK;
-    const uint64_t at = ff_topics_stamp(row->t);
-    size_t used;
-    const ff_status status = ff_message_joints(at, servicer >= 0 ? s->satellite[servicer].name : "",
-                                               (size_t)n, names, q, qd, effort, t->buffer, t->size, &used);
-    return hand_over(t, taker, topic, at, status, used);
+    const ff_status status =
+        ff_message_joints(at, "", (size_t)n, names, q, NULL, NULL, t->buffer, t->size, &used);
+    return hand_over(t, taker, t->joints, at, status, used);
+}
+
+static ff_status take_joints(ff_topics *t, const ff_row *row, const ff_topic_taker *taker) {
+    if (!wanted(taker, t->joints))
+        return FF_OK;
+    const ff_status status = take_arm(t, row, taker);
+    return status ? status : take_axes(t, row, taker);
 }
 
 static ff_status put_values(ff_topics *t, const ff_row *row, int topic, const ff_columns *columns,
                             const ff_topic_taker *taker) {
-    const uint64_t at = ff_topics_stamp(row->t);
+    const uint64_t at = row_stamp(row);
     size_t used;
     if (!wanted(taker, topic))
         return FF_OK;
@@ -485,7 +509,7 @@ static ff_status take_timing(ff_topics *t, const ff_row *row, const ff_topic_tak
                                       .io = 1e-9 * row->io_ns,
                                       .missed = row->missed,
                                       .dropped = row->dropped};
-    const uint64_t at = ff_topics_stamp(row->t);
+    const uint64_t at = row_stamp(row);
     ff_status status = FF_OK;
     size_t used;
     if (wanted(taker, t->timing)) {
@@ -509,7 +533,7 @@ ff_status ff_topics_row(ff_topics *t, const ff_row *row, const ff_topic_taker *t
         status = take_timing(t, row, taker);
     for (int i = 0; i < t->scenario->satellites && !status; i++)
         if ((status = take_body(t, row, i, taker)) == FF_OK)
-            status = take_device(t, row, i, taker);
+            status = take_clock(t, row, i, taker);
     if (!status)
         status = take_frames(t, row, taker);
     if (!status)

@@ -38,7 +38,7 @@ typedef struct ff_topics {
     int cycle, input, tuning, state, event, timing, tf, tf_static, description, scene, forces, clock, joints,
         diagnostics;
     struct {
-        int pose, twist, robot, command, wrench, energy, joints, clock, raw, applied;
+        int pose, twist, robot, command, wrench, energy, clock, raw, applied;
         char name[FF_NAME_SIZE]; /* as topics have it */
         bool in_contact;
     } body[FF_MAX_BODIES];
@@ -50,6 +50,7 @@ typedef struct ff_topics {
     double tuned[FF_COLUMNS_TUNING_MAX]; /* as it was said last */
     bool has_tuned;
     ff_status last;
+    uint64_t stamp[FF_TOPICS_MAX];    /* [ns] newest of states, events and diagnostics */
     double drawn;                     /* [s] run time of the last forces and frames of links */
     bool touching[FF_MAX_CONTACTS];   /* then */
     double drawn_size[FF_MAX_BODIES]; /* [m] of each satellite */

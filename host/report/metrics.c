@@ -191,10 +191,37 @@ static ff_vec3 tool_point(const ff_contact *contact, int side) {
 
 /* Steps that such a method rewrote are in no row's force: the impulse is what changed the momentum, less the
  * loads. */
-static ff_vec3 changed_momentum(const ff_metrics *metrics, const ff_episode *e) {
-    const double mass = metrics->model[metrics->scenario->contact[e->contact].body].mass;
-    const ff_vec3 change = ff_vec3_scale(mass, ff_vec3_sub(e->after[0].velocity, e->before[0].velocity));
-    return ff_vec3_sub(change, e->load_impulse);
+static ff_vec3 changed_momentum(const ff_metrics *metrics, const ff_episode *e, int side) {
+    const ff_contact *contact = &metrics->scenario->contact[e->contact];
+    const double mass = metrics->model[side ? contact->against : contact->body].mass;
+    return ff_vec3_sub(ff_vec3_scale(mass, ff_vec3_sub(e->after[side].velocity, e->before[side].velocity)),
+                       e->load_impulse[side]);
+}
+
+/* [N] of contact c on one of its satellites, inertial: what the satellite feels, all of it where nothing else
+ * touches it. Else the true force at the robot, applied to the satellite as the loop does, and of what the
+ * sensor and the method changed of their sum a part by its size. */
+static ff_vec3 own_force(const ff_scenario *scenario, int c, int side, const ff_row *row) {
+    const int body = side ? scenario->contact[c].against : scenario->contact[c].body;
+    const ff_row_body *b = &row->body[body];
+    const ff_vec3 felt = ff_quat_rotate(b->satellite.attitude, b->corrected_b.f);
+    ff_vec3 sum = ff_vec3_zero();
+    double sizes = 0.0;
+    int touching = 0;
+    for (int i = 0; i < scenario->contacts; i++) {
+        const bool other = scenario->contact[i].against == body;
+        if (!row->touching[i] || (scenario->contact[i].body != body && !other))
+            continue;
+        sum = ff_vec3_axpy(other ? -1.0 : 1.0, row->contact_force[i], sum);
+        sizes += ff_vec3_norm(row->contact_force[i]);
+        touching++;
+    }
+    if (touching < 2 || !(sizes > 0.0))
+        return felt;
+    const ff_quat to = ff_quat_mul(b->satellite.attitude, ff_quat_conj(b->inertial.T.q));
+    const ff_vec3 own = ff_vec3_scale(side ? -1.0 : 1.0, row->contact_force[c]),
+                  rest = ff_vec3_sub(felt, ff_quat_rotate(to, sum));
+    return ff_vec3_axpy(ff_vec3_norm(own) / sizes, rest, ff_quat_rotate(to, own));
 }
 
 /* What a settlement corrects after a contact's end is its own: by how much the bodies' velocities differ from
@@ -214,8 +241,7 @@ static void take_settlement(const ff_metrics *metrics, ff_episode *e, const ff_r
         e->after[j].velocity = ff_vec3_add(e->after[j].velocity, moved);
         e->after[j].omega =
             ff_vec3_add(e->after[j].omega, ff_vec3_sub(b->satellite.omega, metrics->before[i].omega));
-        if (j == 0)
-            e->impulse = ff_vec3_axpy(mass, moved, e->impulse);
+        e->impulse[j] = ff_vec3_axpy(mass, moved, e->impulse[j]);
     }
 }
 
@@ -259,11 +285,10 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
             const ff_row_body *b = &row->body[bodies[j]];
             grow_norm(&e->peak_force[j], b->corrected_b.f);
             e->after[j] = b->satellite;
+            e->impulse[j] = ff_vec3_axpy(scenario->cycle, own_force(scenario, c, j, row), e->impulse[j]);
+            e->load_impulse[j] = ff_vec3_axpy(scenario->cycle, b->load.force, e->load_impulse[j]);
         }
         const ff_row_body *b = &row->body[contact->body];
-        e->impulse = ff_vec3_axpy(scenario->cycle, ff_quat_rotate(b->satellite.attitude, b->corrected_b.f),
-                                  e->impulse);
-        e->load_impulse = ff_vec3_axpy(scenario->cycle, b->load.force, e->load_impulse);
         grow_norm(&e->peak_robot_force, row->contact_force[c]);
         e->force_sum = ff_vec3_add(e->force_sum, row->contact_force[c]);
         for (int j = 0; j < count; j++) {
@@ -285,13 +310,17 @@ static void take_contact(ff_metrics *metrics, int c, const ff_row *row) {
     }
     if (metrics->quiet[c]++ == 0) { /* the values of the first quiet cycle stand if four more follow */
         e->end = row->t;
-        for (int j = 0; j < count; j++)
+        e->by_momentum = satellite_has_own_contact(scenario->method);
+        for (int j = 0; j < count; j++) {
             e->after[j] = row->body[bodies[j]].satellite;
-        if (satellite_has_own_contact(scenario->method))
-            e->impulse = changed_momentum(metrics, e);
+            if (e->by_momentum)
+                e->impulse[j] = changed_momentum(metrics, e, j);
+        }
     } else if (satellite_has_own_contact(scenario->method))
         take_settlement(metrics, e, row);
-    e->load_impulse = ff_vec3_axpy(scenario->cycle, row->body[contact->body].load.force, e->load_impulse);
+    for (int j = 0; j < count; j++)
+        e->load_impulse[j] =
+            ff_vec3_axpy(scenario->cycle, row->body[bodies[j]].load.force, e->load_impulse[j]);
     /* a method with a contact of its own may let it continue after a pause */
     if (metrics->quiet[c] >= FF_END_CYCLES &&
         !(satellite_has_own_contact(scenario->method) &&
@@ -394,26 +423,36 @@ static void exact_episodes(ff_metrics *metrics, const ff_ideal_result *ideal) {
         metrics->more = i >= FF_MAX_EPISODES;
         if (metrics->more)
             break;
-        metrics->episode[metrics->episodes++] = (ff_episode){
-            .contact = x->contact,
-            .start = x->start,
-            .end = x->end,
-            .before = {x->before[0], x->before[1]},
-            .after = {x->after[0], x->after[1]},
-            .peak_force = {x->peak_force, x->peak_force},
-            .peak_robot_force = x->peak_force,
-            .impulse = ff_vec3_scale(metrics->model[metrics->scenario->contact[x->contact].body].mass,
-                                     ff_vec3_sub(x->after[0].velocity, x->before[0].velocity)),
-            .stiffness = FF_NAN,
-            .damping = FF_NAN,
-            .damping_sd = FF_NAN,
-            .force_sum = ff_vec3_sub(x->after[0].velocity, x->before[0].velocity)};
+        metrics->episode[metrics->episodes++] = (ff_episode){.contact = x->contact,
+                                                             .start = x->start,
+                                                             .end = x->end,
+                                                             .before = {x->before[0], x->before[1]},
+                                                             .after = {x->after[0], x->after[1]},
+                                                             .peak_force = {x->peak_force, x->peak_force},
+                                                             .peak_robot_force = x->peak_force,
+                                                             .impulse = {x->impulse, ff_vec3_neg(x->impulse)},
+                                                             .stiffness = FF_NAN,
+                                                             .damping = FF_NAN,
+                                                             .damping_sd = FF_NAN,
+                                                             .force_sum = x->impulse};
     }
 }
 
 static double relative_speed(const ff_contact *contact, const ff_rigid_state *state) {
     return ff_vec3_norm(contact->against < 0 ? state[0].velocity
                                              : ff_vec3_sub(state[0].velocity, state[1].velocity));
+}
+
+/* [m/s] Of the contact point, relative to `against` where there is one, along the surface's normal there and
+ * then; negative: they approach. Where the normal is not one, of cones and stops, the direction of the
+ * impulse stands for it, which is normal without friction. */
+static double normal_speed(const ff_contact *contact, const ff_rigid_state *state, ff_vec3 force_sum) {
+    ff_vec3 n = contact->normal;
+    if (contact->kind == FF_CONTACT_PAIR && contact->against >= 0)
+        n = ff_quat_rotate(state[1].attitude, n);
+    else if (contact->kind != FF_CONTACT_WALL && contact->kind != FF_CONTACT_PAIR)
+        n = ff_vec3_unit(force_sum);
+    return ff_vec3_dot(n, ff_metrics_point_velocity(contact, state));
 }
 
 void ff_metrics_episode(const ff_metrics *metrics, int episode, ff_episode_info *info) {
@@ -423,15 +462,17 @@ void ff_metrics_episode(const ff_metrics *metrics, int episode, ff_episode_info 
     if (contact->against >= 0)
         mass_inv += metrics->model[contact->against].mass_inv;
     info->frequency = sqrt(e->stiffness * mass_inv) / (2.0 * FF_PI);
-    const ff_vec3 nan3 = {{FF_NAN, FF_NAN, FF_NAN}}, n = ff_vec3_unit(e->force_sum);
+    const ff_vec3 nan3 = {{FF_NAN, FF_NAN, FF_NAN}};
     for (int j = 0; j < 2; j++)
         info->point[j] = e->force_square[j] > 0.0
                              ? ff_vec3_axpy(1.0 / e->force_square[j], e->point_sum[j], tool_point(contact, j))
                              : nan3;
     const bool closed = !isnan(e->end);
-    const double before = ff_vec3_dot(n, ff_metrics_point_velocity(contact, e->before)),
-                 after = ff_vec3_dot(n, ff_metrics_point_velocity(contact, e->after));
-    info->restitution = closed && before < 0.0 ? -after / before : FF_NAN;
+    const double before = normal_speed(contact, e->before, e->force_sum),
+                 after = normal_speed(contact, e->after, e->force_sum);
+    const bool normal = !(contact->kind == FF_CONTACT_CONE && contact->friction > 0.0) &&
+                        !metrics->scenario->satellite[contact->body].arm.present;
+    info->restitution = closed && normal && before < 0.0 ? -after / before : FF_NAN;
     const double initial = relative_speed(&metrics->scenario->contact[first->contact], first->before);
     info->cov = closed && initial > 0.0 ? relative_speed(contact, e->after) / initial : FF_NAN;
     info->cof = first->peak_robot_force > 0.0 ? e->peak_robot_force / first->peak_robot_force : FF_NAN;

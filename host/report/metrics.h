@@ -15,15 +15,16 @@ typedef struct ff_episode {
     ff_rigid_state after[2];
     double peak_force[2];      /* [N] on the satellite(s) */
     double peak_robot_force;   /* [N] at the robot's true pose */
-    ff_vec3 impulse;           /* [N s] on the satellite `body`, inertial */
-    ff_vec3 load_impulse;      /* [N s] of the loads on it meanwhile */
+    ff_vec3 impulse[2];        /* [N s] of this contact on each satellite, inertial */
+    ff_vec3 load_impulse[2];   /* [N s] of the loads on each meanwhile */
+    bool by_momentum;          /* the impulse is each satellite's change of momentum less the loads */
     double stiffness, damping; /* identified, FF_NAN where no method does */
     double damping_sd;         /* [N s/m] as the method sees it */
     int bounded;               /* cycles in which a bound of the identification acted */
     /* sums for the contact point and the restitution, over the measured force */
     ff_vec3 point_sum[2];   /* [N2 m] contact point from the tool's, over f^2; axes of `body`, of `against` */
     double force_square[2]; /* [N2] */
-    ff_vec3 force_sum;      /* [N] sum of the true force on `body`, inertial: its normal */
+    ff_vec3 force_sum;      /* [N] sum of the true force on `body`, inertial: the normal of cones and stops */
     int reports; /* what the method reports, of the last of the surfaces of this contact; 0: nothing */
     double report[FF_METHOD_VALUES];
 } ff_episode;
@@ -136,7 +137,8 @@ typedef struct ff_episode_info {
     double frequency;   /* [Hz] sqrt(k/m)/(2 pi), he2022 (25) */
     double cov;         /* relative speed after over that before the first contact of the run */
     double cof;         /* peak robot force over that of the run's first contact */
-    double restitution; /* of the normal speed at the contact point */
+    double restitution; /* of the normal speed at the contact point; FF_NAN also where there is not one
+                           normal: a cone with friction, what an arm touches */
     ff_vec3 point[2];   /* [m] (36)-(38) of lange, axes of `body` and of `against` */
 } ff_episode_info;
 void ff_metrics_episode(const ff_metrics *metrics, int episode, ff_episode_info *info);

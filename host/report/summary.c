@@ -94,7 +94,8 @@ static void contact_entry(ff_json *json, const ff_metrics *metrics, int n, int s
     ff_json_vec3(json, "angular_velocity_after_radps", e->after[side].omega);
     ff_json_number(json, "peak_force_N", e->peak_force[side]);
     ff_json_number(json, "peak_robot_force_N", e->peak_robot_force);
-    ff_json_vec3(json, "impulse_Ns", side ? ff_vec3_neg(e->impulse) : e->impulse);
+    ff_json_vec3(json, "impulse_Ns", e->impulse[side]);
+    ff_json_string(json, "impulse_from", e->by_momentum ? "momentum" : "force");
     ff_json_number(json, "stiffness_Npm", e->stiffness);
     ff_json_number(json, "damping_Nspm", e->damping);
     ff_json_number(json, "damping_sd_Nspm", e->damping_sd);

@@ -57,8 +57,10 @@ typedef struct ff_row_servicer {
 
 typedef struct ff_row {
     uint64_t k;
-    double t;         /* [s] k * cycle */
-    bool final;       /* the state at the end: no wrench was measured any more */
+    double t;      /* [s] k * cycle */
+    double rested; /* [s] on devices, for who watches: what has passed outside of the run's time; stamps are
+                      of t and this */
+    bool final;    /* the state at the end: no wrench was measured any more */
     ff_status status; /* of the loop's step */
     double compute_ns;
     double lateness_ns, io_ns; /* on devices: of the wake-up, of receiving and sending */

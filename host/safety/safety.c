@@ -40,12 +40,12 @@ const char *ff_trip_act(ff_trip_code code) {
 
 void ff_trip_sentence(const ff_trip *trip, const char *satellite, char *text, size_t size) {
     const ff_trip_code code = trip->code;
-    const char *unit = ff_trip_unit(code), *act = ff_trip_act(code);
+    const char *unit = ff_trip_unit(code), *act = trip->act ? trip->act : ff_trip_act(code);
     char of[64] = "", how[128] = "", whose[64] = ""; /* axis, method, signal; value and limit; satellite */
     if (trip->axis)
         snprintf(of, sizeof of, "A%d: ", trip->axis);
     if (trip->of && code == FF_TRIP_CONTROLLER)
-        snprintf(of, sizeof of, "%.40s: ", trip->of);
+        snprintf(of, sizeof of, "%.50s%s", trip->of, trip->act ? "" : ": ");
     else if (trip->of)
         snprintf(of, sizeof of, "method '%.40s': ", trip->of);
     if (code == FF_TRIP_METHOD)
@@ -55,8 +55,8 @@ void ff_trip_sentence(const ff_trip *trip, const char *satellite, char *text, si
                  unit);
     if (satellite && code > FF_TRIP_FINISHED && code != FF_TRIP_METHOD && code != FF_TRIP_RECORDER)
         snprintf(whose, sizeof whose, ", satellite %.40s", satellite);
-    snprintf(text, size, "%s: %s%s%s%s%s%s", ff_trip_name(code), of, ff_trip_text(code), how, whose,
-             *act ? ": " : "", act);
+    snprintf(text, size, "%s: %s%s%s%s%s%s", ff_trip_name(code), of, trip->act ? "" : ff_trip_text(code), how,
+             whose, *act ? ": " : "", act);
 }
 
 ff_trip ff_trip_of_step(ff_status status, const ff_loop_state *state, int bodies, const char *method) {

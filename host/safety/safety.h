@@ -75,6 +75,7 @@ typedef struct ff_trip {
     int axis;         /* of the arm, 1..6; 0: none is meant */
     ff_status status; /* DIVERGED, METHOD: of the step that failed; else FF_OK */
     const char *of;   /* name of the method, of the controller's signal; NULL: none is meant */
+    const char *act;  /* what to do about that signal, which is then the whole cause; NULL: as of the code */
 } ff_trip;
 
 enum { FF_TRIP_SENTENCE = 320 }; /* room for any sentence, but for names beyond 40 letters: they are cut */

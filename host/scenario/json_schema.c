@@ -266,7 +266,7 @@ static void put_schema(ff_json *json, const ff_key *key) {
         ff_json_string(json, "type", "string");
         ff_json_close(json, '}');
         ff_json_integer(json, "minItems", 6);
-        ff_json_integer(json, "maxItems", 6);
+        ff_json_integer(json, "maxItems", FF_ARM_AXES);
         break;
     case FF_TYPE_WORD:
     case FF_TYPE_FLAG:

@@ -213,15 +213,10 @@ bool ff__read_robot_arm(ff_reader *r, const ff_node *node, const ff_key *key, vo
     settings->own = false;
     if (node->kind == FF_NODE_SCALAR) {
         int word = 0;
-        ff_arm_config arm;
         if (!ff_reader_word(r, node, key, &word))
             return false;
-        ff_arm_default((ff_arm_kind)word, &arm);
         settings->arm = (ff_arm_kind)word;
-        return arm.axes == 6 || ff_reader_fail(r, node->place,
-                                               "arm '%s' has %d axes, allowed with this kind: six (seven by "
-                                               "joint torques alone, satellites.NAME.arm)",
-                                               node->text, arm.axes);
+        return true;
     }
     if (node->kind != FF_NODE_MAP)
         return ff_reader_fail(r, node->place,
@@ -249,11 +244,6 @@ bool ff__read_robot_arm(ff_reader *r, const ff_node *node, const ff_key *key, vo
         return false;
     }
     settings->own = true;
-    if (satellite->own_arm.axes != 6)
-        return ff_reader_fail(r, node->place,
-                              "the arm has %d axes, allowed with this kind: six (seven by joint torques "
-                              "alone, satellites.NAME.arm)",
-                              satellite->own_arm.axes);
     return read_ready(r, ff_node_find(node, "ready"), ff__find_key(key->section, "ready"),
                       &satellite->own_arm);
 }

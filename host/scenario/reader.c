@@ -280,11 +280,12 @@ bool ff_reader_topic(ff_reader *r, const ff_node *node, const char *what, char *
 }
 
 bool ff_reader_names(ff_reader *r, const ff_node *node, const char *what, char names[][FF_NAME_SIZE]) {
-    if (node->kind != FF_NODE_LIST || node->count != 6)
-        return ff_reader_fail(r, node->place, "%s must be a list of six, not %s%s, allowed: six names", what,
-                              ff_node_kind_text(node),
+    if (node->kind != FF_NODE_LIST || node->count < FF_ARM_AXES - 1 || node->count > FF_ARM_AXES)
+        return ff_reader_fail(r, node->place, "%s must be a list of six or seven, not %s%s, allowed: names",
+                              what, ff_node_kind_text(node),
                               node->kind == FF_NODE_LIST ? " of another length" : "");
     int n = 0;
+    *names[FF_ARM_AXES - 1] = 0;
     for (const ff_node *one = node->child; one; one = one->next, n++) {
         if (!ff_reader_text(r, one, what, names[n], FF_NAME_SIZE))
             return false;

@@ -291,6 +291,31 @@ static bool check_device(ff_reader *r, const ff_node *node, ff_device_kind kind,
     return !why || ff_reader_fail(r, node->place, "%s: %s", device->name, why);
 }
 
+/* As many axes as the device commands, each by its name where it has names, and none on a rail as well. */
+static bool check_axes(ff_reader *r, const ff_node *robot, const ff_satellite *satellite) {
+    const int n = (int)satellite->robot.kind - (int)FF_ROBOT_DEVICE;
+    const ff_device *device = n >= 0 ? ff_device_of(FF_DEVICE_ROBOT, n) : NULL;
+    const int axes = ff_satellite_axes(satellite);
+    if (!device)
+        return true;
+    const ff_node *arm = ff_node_find(robot, "arm"), *names = ff_node_find(robot, "joints"),
+                  *rail = ff_node_find(robot, "rail");
+    if (axes > (device->axes ? device->axes : 6))
+        return ff_reader_fail(r, arm->place,
+                              "the arm has %d axes, allowed with %s: six, as its controllers have (seven: "
+                              "kind: ros2)",
+                              axes, device->name);
+    if (rail && !device->rides)
+        return ff_reader_fail(r, rail->key_place,
+                              "%s commands no external axis, allowed with a rail: kind: kuka-rsi",
+                              device->name);
+    if (device->axes && axes != (*satellite->robot.device.joints[6] ? 7 : 6))
+        return ff_reader_fail(r, names ? names->place : arm->place,
+                              "the arm has %d axes and `joints` %s names, allowed: one for each", axes,
+                              axes == 6 ? "seven" : "six");
+    return true;
+}
+
 static bool read_satellite(ff_reader *r, const ff_node *node, const ff_section *section,
                            ff_satellite *satellite) {
     ff_limiter_default(&satellite->limits);
@@ -318,7 +343,7 @@ static bool read_satellite(ff_reader *r, const ff_node *node, const ff_section *
     good = (!ff_reader_sound(r, robot) ||
             check_device(r, robot, FF_DEVICE_ROBOT, (int)satellite->robot.kind - (int)FF_ROBOT_DEVICE,
                          &satellite->robot.device)) &&
-           good;
+           (!ff_reader_sound(r, robot) || check_axes(r, robot, satellite)) && good;
     if (!good && !all)
         return false;
     good = (!ff_reader_sound(r, sensor) ||

@@ -119,7 +119,7 @@ static const ff_key robot_arm_keys[] = {
     KEY("speed", JOINTS, "rad/s", POSITIVE, "(with `a`: required)", 0, 0, "Largest speeds of the joints."),
     KEY("ready", JOINTS, "rad", ANY, "(the middle of the ranges)", 0, 0, "A posture away from singularities: of several solutions at the start the nearest to it is taken by the virtual robot."),
 };
-static const ff_section robot_arm_section = {"satellites.NAME.robot.arm", "", TABLE(robot_arm_keys), "A robot's kinematics from a file or by lengths: any arm of six axes. In place of the map the name of one that is built in."};
+static const ff_section robot_arm_section = {"satellites.NAME.robot.arm", "", TABLE(robot_arm_keys), "A robot's kinematics from a file or by lengths: any arm of six axes, with `ros2` of seven. In place of the map the name of one that is built in."};
 
 static ff_device_section robot_devices;
 static ff_section robot_section = {"satellites.NAME.robot", "robot", robot_devices.key, 0, "The robot that carries the satellite's mock-up. Keys that do not belong to the chosen kind are errors."};
@@ -401,7 +401,7 @@ static const ff_key load_keys[] = {
     KEY("from", NUMBER, "s", ANY, "required", LOAD(from), 0, "Start."),
     KEY("to", NUMBER, "s", ANY, "required", LOAD(to), 0, "End, after `from`; the load is zero at this time."),
 };
-static const ff_section load_section = {"loads.INDEX", "load", TABLE(load_keys), "A list of known loads, e.g. thruster pulses. They act at the CoM with their value at the start of the cycle, held for the cycle."};
+static const ff_section load_section = {"loads.INDEX", "load", TABLE(load_keys), "A list of known loads, e.g. thruster pulses. They act at the CoM. A run applies their value at the start of the cycle, held for the cycle; the ideal reference applies them continuously, and begins and ends them at their own times, not at a cycle's."};
 
 #define REQUIREMENT(field) offsetof(ff_requirements, field)
 static const ff_key requirement_keys[] = {
@@ -639,7 +639,7 @@ const char *ff_type_text(ff_type type) {
     case FF_TYPE_TOPIC:
         return "topic";
     case FF_TYPE_NAMES:
-        return "list of six names";
+        return "list of six or seven names";
     case FF_TYPE_WORD:
     case FF_TYPE_FLAG:
     case FF_TYPE_METHOD_NAME:

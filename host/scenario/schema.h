@@ -10,7 +10,7 @@ typedef enum ff_type {
     FF_TYPE_TEXT,           /* char[FF_NAME_SIZE], any printable text */
     FF_TYPE_NAME,           /* char[FF_NAME_SIZE], a name that paths and tables can hold */
     FF_TYPE_TOPIC,          /* char[FF_NAME_SIZE], a ROS topic's name */
-    FF_TYPE_NAMES,          /* six char[FF_NAME_SIZE] that differ */
+    FF_TYPE_NAMES,          /* char[FF_ARM_AXES][FF_NAME_SIZE], six or seven that differ */
     FF_TYPE_WORD,           /* enum: index into words */
     FF_TYPE_FLAG,           /* bool: index into two words */
     FF_TYPE_VEC3,           /* ff_vec3 */

@@ -219,6 +219,7 @@ static void start_session(ff_server *f) {
         ff_rsi_controller_reset(&d->config, &d->state);
         ff__server_ur_reset(&d->ur);
         d->ros.label[0] = 0;
+        d->ros.commands = 0;
         d->joints = d->first = f->plan.body[i].home;
         d->posed.p.x = FF_NAN;
         const ff_pose park = ff_plan_runup(&f->plan, i, -FF_INF).T;

@@ -41,12 +41,17 @@ typedef struct ff_server_ur {
 } ff_server_ur;
 
 /* A driver on ROS 2's topics. */
+enum { FF_SERVER_COMMANDS = 128 };
+
 typedef struct ff_server_ros2 {
     bool here, feels; /* the robot is, the sensor is */
     ff_link link, sensor;
     char label[FF_ROS2_LABEL]; /* of the last command */
     bool rated;                /* which had velocities */
-    double rates[6];           /* [rad/s] */
+    double rates[FF_ARM_AXES]; /* [rad/s] */
+    /* commands of the newest cycles, since seven axes leave the elbow free: it is where they put it */
+    ff_arm_joints command[FF_SERVER_COMMANDS];
+    uint64_t commands;
 } ff_server_ros2;
 
 typedef struct ff_server_device {
@@ -200,6 +205,9 @@ void ff__server_ros2_send(ff_server *f, int i, double late);
 void ff__server_ros2_sense(ff_server *f, int i, const ff_wrench *wrench, double tick);
 int ff__server_ros2_asked(const ff_server_ros2 *r);
 ff_arm_joints ff__server_ros2_finish(ff_server *f, int i);
+/* The joints of an arm of seven axes at a pose of its body: the ones of the null space as they were commanded
+ * a delay ago. */
+ff_arm_joints ff__server_ros2_joints(const ff_server *f, int i, const ff_pose *T_wb);
 
 /* robot.c */
 ff_pose ff__server_moved(const ff_setpoint *from, const ff_twist *acceleration, double dt);

@@ -85,7 +85,9 @@ void ff__server_send_rob(ff_server *f, int i) {
     ff_arm_joints joints;
     const bool rests =
         ff_vec3_norm(ff_vec3_sub(T.p, d->posed.p)) < 1e-12 && ff_quat_angle(T.q, d->posed.q) < 1e-12;
-    if (!rests && ff_arm_inverse_after(&body->arm, &T, &d->joints, d->period, &joints, NULL) == FF_OK)
+    if (!rests && d->ros.here && body->arm.config.axes > 6)
+        d->joints = ff__server_ros2_joints(f, i, &T);
+    else if (!rests && ff_arm_inverse_after(&body->arm, &T, &d->joints, d->period, &joints, NULL) == FF_OK)
         d->joints = joints;
     d->posed = T;
     ff_rsi_rob rob = {0};

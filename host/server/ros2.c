@@ -7,6 +7,7 @@
 #include "text/clock.h"
 
 #include <arpa/inet.h>
+#include <stdio.h>
 #include <string.h>
 
 static ff_status join(const ff_server *f, const struct sockaddr_in *at, const ff_device_settings *settings,
@@ -20,7 +21,9 @@ static ff_status join(const ff_server *f, const struct sockaddr_in *at, const ff
                                    .reads = topics->reads,
                                    .reads_type = topics->reads_type,
                                    .writes = topics->writes,
-                                   .writes_type = topics->writes_type};
+                                   .writes_type = topics->writes_type,
+                                   .aside = topics->aside,
+                                   .hears = true};
     return ff_link_open(&config, link, message, size);
 }
 
@@ -31,10 +34,12 @@ ff_status ff__server_ros2_open(ff_server *f, int i, char *message, size_t size) 
     r->here = address->robot->topics != NULL;
     r->feels = address->sensor->topics != NULL;
     ff_status status = FF_OK;
+    char aside[FF_LINK_NAME];
+    snprintf(aside, sizeof aside, "%s" FF_ROS2_ASIDE, satellite->robot.device.command);
     if (r->here)
         status = join(f, &address->robot_at, &satellite->robot.device,
                       &(ff_device_topics){satellite->robot.device.command, FF_ROS2_COMMAND,
-                                          satellite->robot.device.states, FF_ROS2_STATES},
+                                          satellite->robot.device.states, FF_ROS2_STATES, aside},
                       &r->link, message, size);
     if (status == FF_OK && r->feels)
         status =
@@ -65,7 +70,8 @@ void ff__server_ros2_send(ff_server *f, int i, double late) {
     ff_server_device *d = &f->device[i];
     const ff_device_settings *of = &f->scenario->satellite[i].robot.device;
     uint8_t bytes[FF_DEVICE_READ_MAX];
-    double q[6], rates[6] = {0};
+    double q[FF_ARM_AXES], rates[FF_ARM_AXES] = {0};
+    const int axes = ff_ros2_axes(of);
     size_t used;
     memcpy(q, d->joints.a, sizeof q);
     ff_arm_rates(&f->plan.body[i].arm, &d->joints, &f->truth.robot[i].twist, rates);
@@ -78,8 +84,8 @@ void ff__server_ros2_send(ff_server *f, int i, double late) {
     if (ff_ros2_states_encode(stamp_of(f, d->tick + (f->options->lockstep ? late : 0.0)), frame_of(f), of, q,
                               rates,
                               empty        ? 0
-                              : incomplete ? 5
-                                           : 6,
+                              : incomplete ? axes - 1
+                                           : axes,
                               bytes, sizeof bytes, &used) != FF_OK ||
         !isnan(ff__server_acts(f, FF_FAULT_ROBOT_SILENT, i)) ||
         !isnan(ff__server_acts(f, FF_FAULT_ROB_LOST, i)))
@@ -122,16 +128,26 @@ void ff__server_ros2_serve(ff_server *f, int i) {
         const long size = ff_link_receive(&r->link, bytes, sizeof bytes, &arrived);
         if (size == 0)
             break;
-        double q[6];
+        double q[FF_ARM_AXES] = {0};
         char label[FF_ROS2_LABEL];
-        if (size < 0 || ff_ros2_command_decode(bytes, (size_t)size, q, r->rates, &r->rated, label) != FF_OK) {
+        const int axes = ff_ros2_axes(&f->scenario->satellite[i].robot.device);
+        ff_link_head head = {.aside = 0};
+        if (size > 0)
+            memcpy(&head, bytes, sizeof head); /* ff_link_receive: at least that long */
+        if (size < 0 || (head.aside ? ff_ros2_label_decode(bytes, (size_t)size, label)
+                                    : ff_ros2_command_decode(bytes, (size_t)size, axes, q, r->rates,
+                                                             &r->rated, label)) != FF_OK) {
             d->state.info.malformed++; /* as a controller does: it says so, and holds */
             continue;
         }
         if (!isnan(ff__server_acts(f, FF_FAULT_ANSWER_LOST, i)))
             continue;
         memcpy(r->label, label, sizeof label);
-        memcpy(d->first.a, q, sizeof q);
+        if (head.aside) { /* it stays where it is, at rest */
+            memset(r->rates, 0, sizeof r->rates);
+            r->rated = true;
+        } else
+            memcpy(d->first.a, q, sizeof q);
         d->state.answered |= d->state.open;
     }
     /* who sends them has left: told by DDS, of one that was killed after its lease */
@@ -156,5 +172,24 @@ ff_arm_joints ff__server_ros2_finish(ff_server *f, int i) {
         d->failed = true;
     }
     d->state.open = false;
+    d->ros.command[d->ros.commands++ % FF_SERVER_COMMANDS] = d->first;
     return d->first;
+}
+
+ff_arm_joints ff__server_ros2_joints(const ff_server *f, int i, const ff_pose *T_wb) {
+    const ff_server_device *d = &f->device[i];
+    const ff_server_ros2 *r = &d->ros;
+    const ff_plan_body *body = &f->plan.body[i];
+    const double held = (double)(r->commands < FF_SERVER_COMMANDS ? r->commands : FF_SERVER_COMMANDS);
+    if (held < 2.0)
+        return d->joints;
+    /* the newest is the cycle's before this one */
+    const double age = fmin(fmax(body->delay / d->period - 1.0, 0.0), held - 2.0), part = age - floor(age);
+    const uint64_t newer = r->commands - 1 - (uint64_t)age;
+    const ff_arm_joints *to = &r->command[newer % FF_SERVER_COMMANDS],
+                        *from = &r->command[(newer - 1) % FF_SERVER_COMMANDS];
+    ff_arm_joints at = *to, joints;
+    for (int a = 0; a < body->arm.config.axes; a++)
+        at.a[a] += part * (from->a[a] - to->a[a]);
+    return ff_arm_inverse_after(&body->arm, T_wb, &at, 0.0, &joints, NULL) == FF_OK ? joints : d->joints;
 }

@@ -178,12 +178,13 @@ void ff_arm_jacobian(const ff_arm_model *model, const ff_arm_joints *joints, dou
     ff_arm_jacobian_at(model, joints, jacobian);
 }
 
-ff_twist ff_arm_twist(const ff_arm_model *model, const ff_arm_joints *joints, const double rates[6]) {
+ff_twist ff_arm_twist(const ff_arm_model *model, const ff_arm_joints *joints,
+                      const double rates[FF_ARM_AXES]) {
     double J[6][7];
     ff_twist twist = ff_twist_zero();
     ff_arm_jacobian(model, joints, J);
     for (int i = 0; i < 3; i++)
-        for (int a = 0; a < 6; a++) {
+        for (int a = 0; a < model->config.axes; a++) {
             twist.w.a[i] += J[i][a] * rates[a];
             twist.v.a[i] += J[3 + i][a] * rates[a];
         }
@@ -192,13 +193,17 @@ ff_twist ff_arm_twist(const ff_arm_model *model, const ff_arm_joints *joints, co
 }
 
 ff_status ff_arm_rates(const ff_arm_model *model, const ff_arm_joints *joints, const ff_twist *twist,
-                       double rates[6]) {
+                       double rates[FF_ARM_AXES]) {
+    const int n = model->config.axes;
     const ff_vec3 w = ff_quat_rotate(ff_arm_forward(model, joints).q, twist->w);
     double J[6][7], a[36], b[6];
     size_t pivots[6];
     ff_arm_jacobian(model, joints, J);
-    for (int i = 0; i < 36; i++)
-        a[i] = J[i / 6][i % 6];
+    for (int i = 0; i < 36; i++) { /* seven: J^T (J J^T)^-1 */
+        a[i] = n == 6 ? J[i / 6][i % 6] : 0.0;
+        for (int k = 0; n > 6 && k < n; k++)
+            a[i] += J[i / 6][k] * J[i % 6][k];
+    }
     for (int i = 0; i < 3; i++) {
         b[i] = w.a[i];
         b[3 + i] = twist->v.a[i];
@@ -207,8 +212,11 @@ ff_status ff_arm_rates(const ff_arm_model *model, const ff_arm_joints *joints, c
     if (status != FF_OK)
         return status;
     ff_lu_solve(6, a, pivots, b);
-    for (int i = 0; i < 6; i++)
-        rates[i] = b[i];
+    for (int k = 0; k < n; k++) {
+        rates[k] = n == 6 ? b[k] : 0.0;
+        for (int i = 0; n > 6 && i < 6; i++)
+            rates[k] += J[i][k] * b[i];
+    }
     return FF_OK;
 }
 

@@ -83,6 +83,7 @@ typedef struct desk { /* the operator's */
     pthread_mutex_t events; /* states come from the recorder's thread, answers from the telemetry's */
     ff_tuning_table table;
     int bar[FF_MAX_BODIES][FF_LEVEL_COUNT]; /* limit's number on the page; -1: none */
+    double shown, rested;                   /* [s] t of the newest row that was shown; ff_row's */
 } desk;
 
 static void show_check(const desk *d, const ff_check *check) {
@@ -253,10 +254,17 @@ static void answer_typed(const desk *d, const ff_order_answer *answer, const cha
     }
 }
 
+/* Before the run and between its parts its time stands still, or begins again: whoever watches sees a cycle
+ * pass with each row. */
 static void show_sample(void *self, const ff_telemetry_sample *sample) {
-    const desk *d = self;
-    ff_live_set_late(d->live, sample->row.lateness_ns);
-    ff_live_push(d->live, &sample->row, &sample->level[0][0]);
+    desk *d = self;
+    ff_row row = sample->row;
+    if (!(row.t > d->shown))
+        d->rested += d->shown - row.t + d->scenario->cycle;
+    d->shown = row.t;
+    row.rested = d->rested;
+    ff_live_set_late(d->live, row.lateness_ns);
+    ff_live_push(d->live, &row, &sample->level[0][0]);
 }
 
 static bool next_order(void *self, ff_order *order) {

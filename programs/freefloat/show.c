@@ -125,7 +125,7 @@ static void print_satellite(const ff_metrics *metrics, int i) {
                      isnan(e->end) ? "open" : number(e->end, 3).text, number(e->end - e->start, 3).text,
                      ff_vec3_norm(e->before[side].velocity),
                      number(isnan(e->end) ? FF_NAN : ff_vec3_norm(e->after[side].velocity), 5).text,
-                     e->peak_force[side], e->peak_robot_force, ff_vec3_norm(e->impulse));
+                     e->peak_force[side], e->peak_robot_force, ff_vec3_norm(e->impulse[side]));
     }
     if (shown)
         ff_table_print(&table);

@@ -33,12 +33,13 @@ static void try_device(const ff_device *device, const uint8_t *bytes, size_t siz
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size) {
-    double q[6] = {0}, rates[6] = {0};
+    double q[FF_ARM_AXES] = {0}, rates[FF_ARM_AXES] = {0};
     bool rated;
     char label[FF_ROS2_LABEL];
-    if (ff_ros2_command_decode(bytes, size, q, rates, &rated, label) == FF_OK)
-        for (int a = 0; a < 6; a++)
-            FUZZ_CHECK(isfinite(q[a]) && isfinite(rates[a]));
+    for (int axes = 6; axes <= FF_ARM_AXES; axes++)
+        if (ff_ros2_command_decode(bytes, size, axes, q, rates, &rated, label) == FF_OK)
+            for (int a = 0; a < axes; a++)
+                FUZZ_CHECK(isfinite(q[a]) && isfinite(rates[a]));
     FUZZ_CHECK(size < sizeof(ff_link_head) || memchr(label, 0, sizeof label));
     try_device(&ff_device_ros2, bytes, size);
     try_device(&ff_device_ros2_wrench, bytes, size);

@@ -167,12 +167,27 @@ assert [a["successful"] for a in answer] == [False] * 4 and "between 0 and 50" i
 assert call("set_parameters_atomically", parameters(("threshold", 3, 1.0), ("torque_threshold", 3, 1.0)))["successful"] is False
 assert call("get_parameters", names("threshold"))["values"][0]["double_value"] == 1.25
 
+# --- many in one request are each answered, also more than wait for the loop at a time; more than 64 are refused, by an answer
+answer = call("set_parameters", parameters(*[("mass" if n == 20 else "threshold", 3, 1 + n / 64) for n in range(64)]))["results"]
+assert len(answer) == 64 and "no such" in answer[20]["reason"], answer
+assert all(a["successful"] or "contact" in a["reason"] for n, a in enumerate(answer) if n != 20), answer
+if all(a["successful"] for n, a in enumerate(answer) if n != 20):
+    assert call("get_parameters", names("threshold"))["values"][0]["double_value"] == 1 + 63 / 64  # in their order
+assert len(call("get_parameters", names(*["threshold"] * 64))["values"]) == 64
+before = call("get_parameters", names("threshold"))
+answer = call("set_parameters", parameters(*[("threshold", 3, 1.0)] * 65))["results"]
+assert len(answer) == 65 and not any(a["successful"] for a in answer) and "64 at most" in answer[64]["reason"], answer
+assert call("set_parameters_atomically", parameters(*[("threshold", 3, 1.0)] * 65))["successful"] is False
+assert call("get_parameters", names(*["threshold"] * 65)) == {"values": []} and call("set_parameters", parameters()) == {"results": []}
+assert call("get_parameters", names("threshold")) == before
+before = before["values"][0]["double_value"]
+
 # --- nonsense is not answered and changes nothing
 for bad in (b"", b"\0\1\0\0", b"\0\0\0\0" + b"\0" * 40, b"\0\1\0\0" + b"\xff" * 15, b"\0\1\0\0" + b"\xff" * 60, b"\0\1\0\0" + b"\0" * 16 + b"\xff\xff\xff\xff" * 9,
             b"\0\1\0\0" + b"\0" * 16 + parameters(("threshold", 3, 2.0))[:-9], b"\0\1\0\0" + b"\0" * 30000):
     for service in ("set_parameters", "get_parameters", "describe_parameters"):
         send(service, bad)
-assert call("get_parameters", names("threshold"))["values"][0]["double_value"] == 1.25
+assert call("get_parameters", names("threshold"))["values"][0]["double_value"] == before
 # --- another type under the same name, and a reliable reader of what is best effort: told apart, and nobody else's loss
 other = Peer()
 other.say("read", "rt/client/pose", "std_msgs::msg::dds_::String_", "r")
@@ -184,6 +199,12 @@ other.end()
 
 rows = stamps("/client/pose")
 assert rows == list(range(rows[0], rows[-1] + 1, 4000000)), "cycles are missing"
+# --- whoever asks the diagnostics hears of the contact; no stamp comes twice
+said = lambda: {cdr.decode(types["/diagnostics"], s, 3)["status"][0]["message"] for s in ros.samples["rt/diagnostics"]}
+ros.until("contact", lambda: {"FLOAT", "CONTACT"} <= said())
+for name in ("/client/pose", "/client/target", "/diagnostics"):
+    own = stamps(name)
+    assert all(a < b for a, b in zip(own, own[1:])), name
 assert call("stop")["success"]
 ros.until("the end", lambda: cdr.decode(types["/state"], ros.samples["rt/state"][-1], 3)["name"] == "END")
 ros.end()

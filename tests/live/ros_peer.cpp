@@ -3,6 +3,7 @@
 //   read TOPIC TYPE r|b|l    subscribes: reliable, best effort, reliable and transient local (latched)
 //   take TOPIC TYPE r|b|l    the same, and nothing is printed of the samples
 //   write TOPIC TYPE HEX     publishes once a reader is there
+//   put TOPIC TYPE HEX       publishes, whoever reads
 // on the standard output: "TOPIC HEX" for each sample, "matched TOPIC" and "refused TOPIC" (a writer of another quality).
 #include <cstdio>
 #include <cstring>
@@ -144,7 +145,7 @@ int main(int count, char **argv) {
             q.endpoint().history_memory_policy = eprosima::fastrtps::rtps::DYNAMIC_REUSABLE_MEMORY_MODE; // not the largest size for each
             if (!subscriber->create_datareader(topic_of(name, type), q, new Printer(name, verb == "take")))
                 return 1;
-        } else if (verb == "write") {
+        } else if (verb == "write" || verb == "put") {
             DataWriter *&w = writers[name];
             if (!w) {
                 DataWriterQos q = DATAWRITER_QOS_DEFAULT;
@@ -153,7 +154,7 @@ int main(int count, char **argv) {
                 w = publisher->create_datawriter(topic_of(name, type), q);
             }
             PublicationMatchedStatus matched;
-            for (int i = 0; w && i < 2000 && (w->get_publication_matched_status(matched), matched.current_count == 0); i++)
+            for (int i = 0; w && verb == "write" && i < 2000 && (w->get_publication_matched_status(matched), matched.current_count == 0); i++)
                 std::this_thread::sleep_for(std::chrono::milliseconds(10));
             Bytes b;
             for (size_t i = 0; i + 1 < rest.size(); i += 2)
@@ -162,5 +163,8 @@ int main(int count, char **argv) {
                 return 1;
         }
     }
+    // it says that it leaves: who does not is sent to until its lease ends, 20 s later
+    participant->delete_contained_entities();
+    DomainParticipantFactory::get_instance()->delete_participant(participant);
     return 0;
 }

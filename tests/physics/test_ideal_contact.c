@@ -489,8 +489,47 @@ static void test_tolerance_does_not_matter(void **state) {
     ff_ideal_free(&r[2]);
 }
 
+/* Two walls without friction at once, in a corner, and a load meanwhile: each contact has the momentum that
+ * changed along its own normal less the load's part, and nothing along the other's. */
+static void test_each_contact_has_its_own_impulse(void **state) {
+    (void)state;
+    ff_rng rng;
+    ff_rng_seed(&rng, test_seed(), 14);
+    for (int i = 0; i < test_count(10, 100); i++) {
+        const double m = pow(10, ff_rng_range(&rng, 0, 3)), w = ff_rng_range(&rng, 3, 10), v = 0.1;
+        ff_scenario s;
+        make_scenario(&s, 0.004, 4);
+        ff_satellite *b = add_body(&s, m, ff_mat3_diag(m, m, m));
+        const ff_quat q = test_random_quat(&rng);
+        const ff_vec3 pull = test_random_vec3(&rng, 0.01 * m);
+        b->start.velocity = ff_quat_rotate(q, ff_vec3_make(v, v, 0));
+        for (int c = 0; c < 2; c++) { /* the second is met before the first is left */
+            ff_contact *wall =
+                add_contact(&s, FF_CONTACT_WALL, m * w * w, 2.0 * m * w * ff_rng_range(&rng, 0, 0.3));
+            wall->normal = ff_quat_rotate(q, c ? ff_vec3_make(0, -1, 0) : ff_vec3_make(-1, 0, 0));
+            wall->at = ff_vec3_scale(-(0.05 + c * ff_rng_range(&rng, 0.0, 1.0) * v / w), wall->normal);
+        }
+        add_load(&s, FF_LOAD_PULSE, pull, ff_vec3_zero(), 0, 4);
+        ff_ideal_result r;
+        solve_or_fail(&s, &r);
+        assert_true(r.contacts >= 2);
+        assert_true(r.contact[1].start < r.contact[0].end);
+        for (int c = 0; c < 2; c++) {
+            const ff_ideal_contact *x = &r.contact[c];
+            const ff_vec3 n = s.contact[x->contact].normal;
+            const double moved =
+                m * ff_vec3_dot(n, ff_vec3_sub(x->after[0].velocity, x->before[0].velocity)) -
+                ff_vec3_dot(n, pull) * (x->end - x->start);
+            assert_true(moved > 0.5 * m * v);
+            assert_vec3_near(x->impulse, ff_vec3_scale(moved, n), 1e-8 * m * v);
+        }
+        ff_ideal_free(&r);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_contact_has_its_own_impulse),
         cmocka_unit_test(test_wall_rebound_is_the_closed_form),
         cmocka_unit_test(test_off_centre_hit_conserves_and_has_the_effective_mass),
         cmocka_unit_test(test_oblique_wall_turns_the_velocity),

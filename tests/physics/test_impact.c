@@ -94,7 +94,7 @@ static void execute(const ff_scenario *scenario, outcome *out) {
         if (scenario->satellites > 1) /* the reaction on the other one */
             out->impulse_error =
                 fmax(out->impulse_error,
-                     ff_vec3_norm(ff_vec3_axpy(w.model[1].mass, change, metrics.episode[n].impulse)));
+                     ff_vec3_norm(ff_vec3_axpy(w.model[1].mass, change, metrics.episode[n].impulse[0])));
     }
     for (int i = 0; i < scenario->satellites; i++) {
         out->final[i] = metrics.body[i].final;

@@ -20,15 +20,15 @@ for (let record; (record = stream.nextRecord()); ) {
   const message = schemas.get(schemaId).readMessage(record.data);
   counts[topic] = (counts[topic] ?? 0) + 1;
   if (topic === "/cycle") assert.equal(message.cycle, next++);
-  if (topic === "/body/joints") {
-    assert.deepEqual(message.name, ["A1", "A2", "A3", "A4", "A5", "A6", "E1"]);
+  if (topic === "/joint_states") {
+    assert.deepEqual(message.name, ["A1", "A2", "A3", "A4", "A5", "A6"].map((a) => `body/${a}`));
     assert.ok(message.position.every(Number.isFinite));
   }
   if (topic === "/body/clock") assert.ok(Math.abs(message.residual) < 10);
 }
 assert.equal(stream.done(), false); // it was never closed
-for (const topic of ["/input", "/timing", "/body/pose", "/body/twist", "/body/robot/pose", "/body/command/pose",
-  "/body/wrench", "/body/energy", "/body/joints"])
+for (const topic of ["/input", "/timing", "/body/pose", "/body/twist", "/body/robot/pose", "/body/target",
+  "/body/wrench", "/body/wrench/raw", "/body/wrench/applied", "/body/energy", "/joint_states", "/clock"])
   assert.equal(counts[topic], counts["/cycle"], topic);
 assert.ok((counts["/body/clock"] ?? 0) <= counts["/cycle"]); // only while the fit stands: a stalled facility begins anew
 assert.ok(counts["/state"] >= 3);

@@ -69,11 +69,11 @@ for (const at of rows.values()) {
   const placed = (name) => at["/tf"].transforms.find((t) => t.child_frame_id === name)?.transform;
   for (const name of ["client", "servicer"]) {
     assert.equal(at[`/${name}/wrench`].header.frame_id, `${name}/robot`); // measured there, in its axes
-    assert.deepEqual([at[`/${name}/robot/pose`], at[`/${name}/command/pose`]].map((m) => m.header.frame_id), ["robots", "robots"]);
+    assert.deepEqual([at[`/${name}/robot/pose`], at[`/${name}/target`]].map((m) => m.header.frame_id), ["robots", "robots"]);
     const of = placed("robots"), own = at[`/${name}/robot/pose`].pose, is = placed(`${name}/robot`).translation;
     rotate(of.rotation, own.position).forEach((v, i) => near(v + of.translation["xyz"[i]], is["xyz"[i]], "robot"));
   }
-  const joints = at["/servicer/joints"];
+  const joints = at["/joint_states"];
   assert.equal(joints.name.length, 7);
   assert.equal(new Set(joints.name).size, 7);
   joints.position.forEach((q, i) => near(q, cycle[`servicer_joint_${i + 1}_angle`], "joint"));
@@ -103,7 +103,7 @@ for (const at of rows.values()) {
     const { header, transform } = frames.get(joint.child);
     assert.equal(header.frame_id, joint.parent);
     joint.xyz.forEach((v, i) => assert.ok(Math.abs(transform.translation[three[i]] - v) < 1e-8, joint.name));
-    const q = at["/servicer/joints"].position[at["/servicer/joints"].name.indexOf(joint.name)];
+    const q = at["/joint_states"].position[at["/joint_states"].name.indexOf(joint.name)];
     const [roll, pitch, yaw] = joint.rpy;
     const fixed = multiply(turn([0, 0, 1], yaw), multiply(turn([0, 1, 0], pitch), turn([1, 0, 0], roll)));
     const want = multiply(fixed, turn(joint.axis, q)), got = transform.rotation;

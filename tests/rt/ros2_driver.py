@@ -86,13 +86,13 @@ due, count = time.time(), 0
 while True:
     due = max(due + CYCLE, time.time() - 0.2)  # a driver on a busy machine misses cycles; its stamps are of the time there is
     time.sleep(max(0.0, due - time.time()))
-    stamp = int(1e9 * due) + {"ahead": 3 * 10**9, "behind": -3 * 10**9}.get(what, 0)
+    stamp = int(1e9 * max(due, time.time() - CYCLE)) + {"ahead": 3 * 10**9, "behind": -3 * 10**9}.get(what, 0)
     if what == "jumps" and count > 30:
         stamp += 3 * 10**9
-    feel.say("write", "rt" + wrench, "geometry_msgs::msg::dds_::WrenchStamped_", Writer().header(stamp).put("d", *[1e-3 * (count % 3)] * 6).hex())
-    arm.say("write", "rt" + states, TYPE, joint_state(q, stamp) if what != "type" else Writer().text("x").hex())
+    feel.say("put", "rt" + wrench, "geometry_msgs::msg::dds_::WrenchStamped_", Writer().header(stamp).put("d", *[1e-3 * (count % 3)] * 6).hex())
+    arm.say("put", "rt" + states, TYPE, joint_state(q, stamp) if what != "type" else Writer().text("x").hex())
     if what == "two" or (what == "second" and count > 30):
-        second.say("write", "rt" + states, TYPE, joint_state(q, stamp))
+        second.say("put", "rt" + states, TYPE, joint_state(q, stamp))
     if what == "later" and count > 30 and not begun:
         begun = second.say("write", "rt" + command, ARRAY, Writer().put("I", 0, 0, 0).hex()) or True
     while not arm.lines.empty():

@@ -46,7 +46,10 @@ for i, name in enumerate(head):
     worst = max(apart(a[i], b[i]) for a, b in zip(run, rt))
     felt = "force" in name or "torque" in name or "identified" in name
     limit = max(1e-9, 10 * max(apart(a[i], b[i]) for a, b in zip(run, moved))) if felt and "energy" not in name else 1e-9
-    largest = largest if felt else max(largest, (worst, name))
+    if ".axis." in name and len(sys.argv) > 4:
+        limit = float(sys.argv[4])
+    else:
+        largest = largest if felt else max(largest, (worst, name))
     if not worst <= limit:
         wrong.append(f"{name}: {worst:.3g}, allowed {limit:.3g}")
 assert not wrong, wrong
@@ -63,6 +66,16 @@ for method in fused tdpa damping; do
   python3 compare.py "$method.run" "$method.moved" "$method" || fail "$method differs from run"
   "$FREEFLOAT" replay "$method/log.mcap" --quiet || fail "$method: its log does not replay"
 done
+# seven axes: the tool moves as in run, the elbow stands where the same run-up has led it; what the null space is led by in a cycle (a tenth of 2.4 rad/s) is not followed
+# at the same instants. A configuration that is chosen twice has the elbow on the other side, 1.5 rad apart
+set=(--method tdpa --set time.duration=3 --set "satellites.client.velocity=[0.0103, 0.0151, 0.0207]" --set satellites.client.robot.arm=iiwa14
+  --set 'satellites.client.robot.joints=[j1, j2, j3, j4, j5, j6, j7]' --set 'satellites.client.robot.base={position: [-0.55, 0, -0.45]}'
+  --set 'satellites.client.robot.tool={attitude: [0, 1, 0, 0]}')
+"$FREEFLOAT" run "$S" --out seven.run --quiet --log csv "${set[@]}" > /dev/null
+facility_options=("${set[@]}")
+pair seven --lockstep "$S" --silence 20 "${set[@]}"
+grep -q "ended as asked .* 0 late.* 0 malformed" seven.facility || fail "seven axes: exit $got: $(tail -n 3 seven.rt seven.facility)"
+python3 compare.py seven.run seven.run seven 0.00096 || fail "seven axes differ from run"
 # what the driver does wrong ends a run with the name of it, or is passed over; its joints stand in another order, beside a gripper's, throughout
 try() { # KIND expected exit and word
   facility_options=(--set time.duration=0.6 --set "facility.faults=[{kind: $1, from: 0.3, to: 0.5}]")
@@ -91,6 +104,7 @@ refused satellites.client.robot.domain=233 "domain is 233, allowed: 0 to 232"
 refused satellites.client.robot.command=joint_states "command 'joint_states' is no topic"
 refused 'satellites.client.robot.joints=[a, b, c, d, e, a]' "joints: 'a' stands there twice"
 refused 'satellites.client.robot.joints=[a, b, c, d, e]' "joints must be a list of six"
+refused satellites.client.robot.arm=iiwa14 "the arm has 7 axes and .joints. six names, allowed: one for each"
 refused satellites.client.robot.driver=robot "a device is not virtual: the operator arms at the local console"
 "$FREEFLOAT" rt "$S" --arm --out none --wait 0.2 "${P[@]}" --ros=127.0.0.2:$domain < /dev/null > none.rt 2>&1
 { [ $? -eq 2 ] && grep -q "domain $domain is on 127.0.0.1 by the scenario's driver, and on 127.0.0.2 here" none.rt; } || fail "--ros elsewhere: $(cat none.rt)"
@@ -123,9 +137,9 @@ if [ -n "${FF_TEST_LONG:-}" ]; then # the others' refusals by bytes alone: unit/
   driver unrated "/s$$ has no velocities, or such as are not a number, allowed: .velocities: differences"
   driver later "FAULT.*CONTROLLER.*other publishers of the command's topic"
   driver ahead "its stamps are [23][.].* s ahead of this computer's clock, allowed: 0.5 s"
-  driver missing "/s$$ has no joint 'elbow_joint', allowed: all six"
+  driver missing "/s$$ has no joint 'elbow_joint', allowed: all of .joints."
   driver repeated "/s$$ has the joint 'elbow_joint' twice, allowed: once"
-  driver behind "its stamps are .* s behind this computer's clock"
+  driver behind "its stamps are .* s behind this computer's clock" 3
   driver nan "a joint's position is not a number" 4
   driver two "/s$$ comes from two publishers, allowed: one\|joint states of a second publisher"
   driver deaf "nobody reads /c$$ .std_msgs/msg/Float64MultiArray.: is the controller active" 4

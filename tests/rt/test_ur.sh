@@ -103,7 +103,7 @@ sed -n "s/^#urdf //p" "$R/test_ur.sh" > six.urdf
 arm() { "$FREEFLOAT" check "$S" --set "satellites.client.robot.arm=$1" 2>&1; }
 arm "{model: $work/six.urdf}" | grep -q "valid" || fail "arm from a file: $(arm "{model: $work/six.urdf}")"
 arm "{model: $work/six.urdf, base: base_link, tip: tool0, ready: [0, -1, 1, 0, 1, 0]}" | grep -q "valid" || fail "arm from a file, named"
-arm fr3 | grep -q "has 7 axes, allowed with this kind: six" || fail "seven axes: $(arm fr3)"
+arm fr3 | grep -q "has 7 axes, allowed with ur-rtde: six" || fail "seven axes: $(arm fr3)"
 arm "{model: $work/six.urdf, tip: e}" | grep -q "5 joints move between 'base_link' and 'e', allowed: 6 or 7" || fail "five axes"
 arm "{model: $work/six.urdf, ready: [0, 1]}" | grep -q "ready must be a list of 6" || fail "ready"
 arm "{model: $work/six.urdf, ready: [0, -1, 1, 0, 1, 9]}" | grep -q "joint 6 is at 9, allowed: -6 to 6" || fail "ready outside"

@@ -40,6 +40,10 @@ static uint64_t doubles(ff_cdr_in *c) {
     return c->bad ? 0 : n;
 }
 
+int ff_ros2_axes(const ff_device_settings *of) {
+    return *of->joints[FF_ARM_AXES - 1] ? FF_ARM_AXES : FF_ARM_AXES - 1;
+}
+
 ff_status ff_ros2_states_decode(const void *bytes, size_t size, const ff_device_settings *of,
                                 ff_ros2_states *states) {
     int8_t place[FF_ROS2_NAMES]; /* which of ours it is */
@@ -54,7 +58,7 @@ ff_status ff_ros2_states_decode(const void *bytes, size_t size, const ff_device_
         if (!name)
             return FF_ERR_FORMAT;
         place[n] = -1;
-        for (int a = 0; a < 6; a++)
+        for (int a = 0; a < ff_ros2_axes(of); a++)
             if (span_is(name, length, of->joints[a])) {
                 place[n] = (int8_t)a;
                 if (states->found >> a & 1u)
@@ -101,8 +105,9 @@ ff_status ff_ros2_wrench_decode(const void *bytes, size_t size, ff_ros2_message 
     return ff_wrench_finite(w) ? FF_OK : FF_ERR_NOT_FINITE;
 }
 
-ff_status ff_ros2_command_decode(const void *bytes, size_t size, double q[6], double rates[6], bool *rated,
-                                 char label[FF_ROS2_LABEL]) {
+ff_status ff_ros2_command_decode(const void *bytes, size_t size, int axes, double q[FF_ARM_AXES],
+                                 double rates[FF_ARM_AXES], bool *rated, char label[FF_ROS2_LABEL]) {
+    const uint64_t each = (uint64_t)axes;
     if (size < sizeof(ff_link_head))
         return FF_ERR_FORMAT;
     ff_cdr_in c = ff_cdr_open((const uint8_t *)bytes + sizeof(ff_link_head), size - sizeof(ff_link_head));
@@ -122,37 +127,57 @@ ff_status ff_ros2_command_decode(const void *bytes, size_t size, double q[6], do
     }
     ff_cdr_get_uint(&c, 4);
     const uint64_t count = doubles(&c);
-    if (c.bad || (count != 6 && count != 12))
+    if (c.bad || (count != each && count != 2 * each))
         return c.bad ? FF_ERR_FORMAT : FF_ERR_SIZE;
     bool finite = true;
-    double value[12] = {0};
+    double value[2 * FF_ARM_AXES] = {0};
     for (uint64_t n = 0; n < count; n++) {
         value[n] = ff_cdr_get_double(&c);
         finite = finite && isfinite(value[n]);
     }
     if (c.bad || !finite)
         return c.bad ? FF_ERR_FORMAT : FF_ERR_NOT_FINITE;
-    memcpy(q, value, 6 * sizeof *q);
-    memcpy(rates, value + 6, 6 * sizeof *rates);
-    *rated = count == 12;
+    memcpy(q, value, each * sizeof *q);
+    memcpy(rates, value + each, each * sizeof *rates);
+    *rated = count == 2 * each;
+    return FF_OK;
+}
+
+ff_status ff_ros2_label_decode(const void *bytes, size_t size, char label[FF_ROS2_LABEL]) {
+    label[0] = 0;
+    if (size < sizeof(ff_link_head))
+        return FF_ERR_FORMAT;
+    ff_cdr_in c = ff_cdr_open((const uint8_t *)bytes + sizeof(ff_link_head), size - sizeof(ff_link_head));
+    size_t length = 0;
+    const char *text = ff_cdr_get_span(&c, &length);
+    if (c.bad || !text || length >= FF_ROS2_LABEL)
+        return FF_ERR_FORMAT;
+    memcpy(label, text, length + 1);
     return FF_OK;
 }
 
 /* ------------------------------------------------------------------------------------------- writing --
  */
 
-ff_status ff_ros2_states_encode(uint64_t stamp, const char *frame, const ff_device_settings *of,
-                                const double q[6], const double rates[6], int joints, void *bytes,
-                                size_t size, size_t *used) {
+ff_status ff_ros2_label_encode(const char *label, void *bytes, size_t size, size_t *used) {
     ff_cdr c = ff_cdr_begin(bytes, size);
-    double value[7] = {0.02}, rate[7] = {0.0}; /* a gripper stands open */
+    ff_cdr_put_string(&c, label ? label : "");
+    return ff_cdr_finish(&c, used);
+}
+
+ff_status ff_ros2_states_encode(uint64_t stamp, const char *frame, const ff_device_settings *of,
+                                const double q[FF_ARM_AXES], const double rates[FF_ARM_AXES], int joints,
+                                void *bytes, size_t size, size_t *used) {
+    ff_cdr c = ff_cdr_begin(bytes, size);
+    const int last = ff_ros2_axes(of) - 1;
+    double value[1 + FF_ARM_AXES] = {0.02}, rate[1 + FF_ARM_AXES] = {0.0}; /* a gripper stands open */
     ff_cdr_put_header(&c, stamp, frame);
     ff_cdr_put_number(&c, (uint64_t)joints + 1, 4);
     ff_cdr_put_string(&c, "gripper");
     for (int n = 0; n < joints; n++) {
-        ff_cdr_put_string(&c, of->joints[5 - n]);
-        value[1 + n] = q[5 - n];
-        rate[1 + n] = rates[5 - n];
+        ff_cdr_put_string(&c, of->joints[last - n]);
+        value[1 + n] = q[last - n];
+        rate[1 + n] = rates[last - n];
     }
     ff_cdr_put_doubles(&c, value, (size_t)joints + 1);
     ff_cdr_put_doubles(&c, rate, (size_t)joints + 1);
@@ -169,14 +194,14 @@ ff_status ff_ros2_wrench_encode(uint64_t stamp, const char *frame, const ff_wren
     return ff_cdr_finish(&c, used);
 }
 
-ff_status ff_ros2_command_encode(const double q[6], const double rates[6], const char *label, void *bytes,
-                                 size_t size, size_t *used) {
+ff_status ff_ros2_command_encode(int axes, const double q[FF_ARM_AXES], const double rates[FF_ARM_AXES],
+                                 const char *label, void *bytes, size_t size, size_t *used) {
     const bool labelled = label && *label;
-    const size_t count = rates ? 12 : 6;
-    double value[12] = {0};
-    memcpy(value, q, 6 * sizeof *q);
+    const size_t each = (size_t)axes, count = rates ? 2 * each : each;
+    double value[2 * FF_ARM_AXES] = {0};
+    memcpy(value, q, each * sizeof *q);
     if (rates)
-        memcpy(value + 6, rates, 6 * sizeof *rates);
+        memcpy(value + each, rates, each * sizeof *rates);
     ff_cdr c = ff_cdr_begin(bytes, size);
     ff_cdr_put_number(&c, labelled, 4);
     if (labelled) {
@@ -213,15 +238,17 @@ ff_status ff_ros2_greet(const ff_device_settings *settings, const char *what, co
                         uint64_t from, char *message, size_t size) {
     const double ahead = ff_ros2_ahead(m);
     if (from && m->head.from != from) {
-        FF_TEXT_LINE(message, size, what,
-                     " comes from two publishers, allowed: one (the other is a second driver, or this one "
-                     "began again)");
+        FF_TEXT_LINE(
+            message, size, what,
+            " comes from two publishers, allowed: one; end the second driver (`ros2 topic info -v` names "
+            "both), or begin again if the only one was begun anew");
         return FF_ERR_DEVICE;
     }
     if (settings->facility && m->mark == FF_ROS2_NO_MARK) {
-        FF_TEXT_LINE(message, size, what,
-                     " is not that of freefloat facility, allowed: `driver: robot`, which is armed at the "
-                     "console");
+        FF_TEXT_LINE(
+            message, size, what,
+            " is not that of freefloat facility (frame_id), which `driver: facility` accepts alone, allowed: "
+            "`driver: robot`, which is armed at the console");
         return FF_ERR_DEVICE;
     }
     if (fabs(ahead) > FF_ROS2_APART) {
@@ -233,7 +260,8 @@ ff_status ff_ros2_greet(const ff_device_settings *settings, const char *what, co
         FF_TEXT_LINE(message, size, what, ": its stamps are ", seconds, " s ",
                      ahead > 0.0 ? "ahead of" : "behind",
                      " this computer's clock, allowed: 0.5 s (NTP or PTP on both)");
-        return FF_ERR_DEVICE;
+        /* no message comes before it is sent, but one may have waited: the next may not have */
+        return ahead > 0.0 ? FF_ERR_DEVICE : FF_INFO_HELD;
     }
     return FF_OK;
 }

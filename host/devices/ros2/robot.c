@@ -1,7 +1,8 @@
 /* A robot that has a ROS 2 driver as a device: its joint states pace, each is answered by the positions that
  * its controller shall follow (ros2_control's forward_command_controller). The driver says neither where its
  * tool is nor what it made of a command: the pose is the arm's, and a command counts as taken once it was
- * sent. Nothing is published before the robot shall move. */
+ * sent. Nothing is published on its topic before the robot shall move; the virtual facility, whose cycle
+ * waits for an answer, gets one on a topic of its own, in which there is nothing to move to. */
 #include "devices/ros2/ros2.h"
 
 #include "devices/text.h"
@@ -13,19 +14,28 @@
 
 typedef struct robot {
     ff_device_settings settings;
+    char aside[sizeof((ff_device_settings *)0)->command + sizeof FF_ROS2_ASIDE];
     ff_ros2_pace pace;
     uint64_t from, stamp; /* publisher; of the newest telegram */
     bool known, waits, moved;
-    bool restarted, others, ahead; /* latched */
-    double first[6], q[6], sent[6], rates[6];
+    bool blamed;            /* a message of ours was refused while it was greeted */
+    bool restarted, others; /* latched */
+    unsigned ahead;         /* [ms], so is it: of the first stamp that was too far; 0: none */
+    int axes;
+    double first[FF_ARM_AXES], q[FF_ARM_AXES], sent[FF_ARM_AXES], rates[FF_ARM_AXES];
     ff_device_counters counters;
 } robot;
 
 static void open(void *self, const ff_device_settings *settings) {
     robot *r = self;
-    *r = (robot){.settings = *settings};
+    *r = (robot){.settings = *settings, .axes = ff_ros2_axes(settings)};
     if (!(r->settings.cycle > 0.0))
         r->settings.cycle = 0.004;
+    ff_text_out out;
+    ff_text_begin(&out, r->aside, sizeof r->aside - 1);
+    ff_text_put(&out, r->settings.command);
+    ff_text_put(&out, FF_ROS2_ASIDE);
+    r->aside[out.used] = 0;
 }
 
 static void range(const void *self, ff_device_range *range) {
@@ -36,7 +46,8 @@ static void range(const void *self, ff_device_range *range) {
 
 static void topics(const void *self, ff_device_topics *topics) {
     const robot *r = self;
-    *topics = (ff_device_topics){r->settings.states, FF_ROS2_STATES, r->settings.command, FF_ROS2_COMMAND};
+    *topics = (ff_device_topics){r->settings.states, FF_ROS2_STATES, r->settings.command, FF_ROS2_COMMAND,
+                                 r->settings.facility ? r->aside : NULL};
 }
 
 /* ----------------------------------------------------------------------------------------- greeting --
@@ -51,15 +62,15 @@ static void put_ms(double s, char *text, size_t size) {
 
 /* The joints are all there, once, with what the settings take from them. */
 static ff_status whole(const robot *r, const ff_ros2_states *states, char *message, size_t size) {
-    for (int a = 0; a < 6; a++)
+    for (int a = 0; a < r->axes; a++)
         if (!(states->found >> a & 1u)) {
             FF_TEXT_LINE(message, size, r->settings.states, " has no joint '", r->settings.joints[a],
-                         "', allowed: all six of `joints`");
+                         "', allowed: all of `joints`, each by the name that the driver has for it");
             return FF_ERR_DEVICE;
         }
     if (states->twice >= 0) {
         FF_TEXT_LINE(message, size, r->settings.states, " has the joint '", r->settings.joints[states->twice],
-                     "' twice, allowed: once");
+                     "' twice, allowed: once (its position would be either of two)");
         return FF_ERR_DEVICE;
     }
     if (r->settings.reported && !states->rated) {
@@ -83,10 +94,15 @@ static ff_status greet(void *self, const void *packet, size_t size, void *bytes,
     ff_ros2_states states;
     const ff_status decoded = ff_ros2_states_decode(packet, size, &r->settings, &states);
     if (decoded != FF_OK || !states.found) {
+        if (decoded == FF_OK && r->blamed) /* a gripper's: what is wrong with ours was said */
+            return FF_INFO_HELD;
+        r->blamed = decoded != FF_OK;
         FF_TEXT_LINE(message, message_size, topic,
-                     decoded == FF_ERR_NOT_FINITE ? ": a joint's position is not a number"
-                     : decoded != FF_OK           ? ": its messages cannot be read"
-                                                  : " has none of the joints, allowed: those of `joints`");
+                     decoded == FF_ERR_NOT_FINITE
+                         ? ": a joint's position is not a number, allowed: finite (rad)"
+                     : decoded != FF_OK
+                         ? ": its messages cannot be read, allowed: as many positions as names, in CDR"
+                         : " has none of the joints, allowed: those of `joints`, by the driver's names");
         return FF_INFO_HELD;
     }
     const ff_ros2_message *m = &states.message;
@@ -98,7 +114,7 @@ static ff_status greet(void *self, const void *packet, size_t size, void *bytes,
     r->from = m->head.from;
     if (m->head.rivals) {
         FF_TEXT_LINE(message, message_size, "somebody else publishes ", command,
-                     " too, allowed: this program alone");
+                     " too, allowed: this program alone; `ros2 topic info -v` names who");
         return FF_ERR_DEVICE;
     }
     if (!m->head.readers) {
@@ -149,7 +165,7 @@ static ff_status sample(void *self, double now, const void *bytes, size_t size, 
     const ff_ros2_message *m = &states.message;
     if (!states.found) /* a gripper's, for example */
         return refuse(&count->empty, FF_INFO_STALE);
-    if (states.found != 0x3f || states.twice >= 0 || (r->settings.reported && !states.rated) ||
+    if (states.found != (1u << r->axes) - 1 || states.twice >= 0 || (r->settings.reported && !states.rated) ||
         (r->settings.facility && m->mark == FF_ROS2_NO_MARK))
         return refuse(&count->malformed, FF_ERR_FORMAT);
     if (!r->from)
@@ -166,7 +182,8 @@ static ff_status sample(void *self, double now, const void *bytes, size_t size, 
         *(since == 0.0 ? &count->repeated : &count->reordered) += 1;
         return r->restarted ? FF_ERR_DEVICE : FF_INFO_STALE;
     }
-    r->ahead |= ahead > FF_ROS2_APART;
+    if (ahead > FF_ROS2_APART && !r->ahead)
+        r->ahead = (unsigned)fmin(ceil(1e3 * ahead), 1e9); /* above the limit also in whole ones */
     const double cycles = r->known && !r->ahead ? fmin(round(since / r->settings.cycle), 1e9) : 1.0;
     const uint64_t lost = cycles > 1.0 ? (uint64_t)cycles - 1 : 0;
     const bool unanswered = r->known && r->waits;
@@ -202,7 +219,7 @@ static ff_status sample(void *self, double now, const void *bytes, size_t size, 
 /* The first motion begins where the first telegram found the robot: is it still there. */
 static bool strayed(const robot *r) {
     bool away = false;
-    for (int a = 0; a < 6 && !r->moved; a++)
+    for (int a = 0; a < r->axes && !r->moved; a++)
         away = away || fabs(r->q[a] - r->first[a]) > MOVED;
     return away;
 }
@@ -217,7 +234,7 @@ static ff_status answer(void *self, double now, const ff_robot_order *order, voi
         return FF_ERR_ARGUMENT;
     if (order->moves) {
         bool finite = true;
-        for (int a = 0; a < 6; a++)
+        for (int a = 0; a < r->axes; a++)
             finite = finite && isfinite(order->joints.a[a]) && isfinite(order->rates[a]);
         if (!finite) {
             r->counters.refused++;
@@ -231,13 +248,15 @@ static ff_status answer(void *self, double now, const ff_robot_order *order, voi
             r->moved = true;
         }
     }
-    if (r->moved || r->settings.facility) {
-        const char *label = !r->settings.facility ? NULL : order->stop ? FF_ROS2_END : order->text;
-        const ff_status made =
-            ff_ros2_command_encode(r->sent, r->settings.facility ? r->rates : NULL, label, bytes, size, used);
-        if (made != FF_OK)
-            return made;
-    }
+    const char *label = !r->settings.facility ? NULL : order->stop ? FF_ROS2_END : order->text;
+    ff_status made = FF_OK;
+    if (r->moved)
+        made = ff_ros2_command_encode(r->axes, r->sent, r->settings.facility ? r->rates : NULL, label, bytes,
+                                      size, used);
+    else if (r->settings.facility && !order->moves)
+        made = ff_ros2_label_encode(label, bytes, size, used);
+    if (made != FF_OK)
+        return made;
     r->waits = false;
     r->counters.answered++;
     return status;
@@ -261,7 +280,8 @@ static const ff_setting setting[] = {
      .offset = FF_DEVICE_SETTING(joints),
      .absent = "[shoulder_pan_joint, shoulder_lift_joint, elbow_joint, wrist_1_joint, wrist_2_joint, "
                "wrist_3_joint]",
-     .help = "Joints as the driver names them, in the order of the arm's axes. The messages may have them in "
+     .help = "Joints as the driver names them, six or seven, in the order of the arm's axes. The messages "
+             "may have them in "
              "any order, and others beside them."},
     {.name = "command",
      .type = FF_SETTING_TOPIC,
@@ -304,6 +324,7 @@ const ff_device ff_device_ros2 = {
     .setting = setting,
     .settings = sizeof setting / sizeof *setting,
     .jointed = true,
+    .axes = FF_ARM_AXES,
     .bytes = sizeof(robot),
     .open = open,
     .range = range,

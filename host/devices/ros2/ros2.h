@@ -15,6 +15,8 @@
 #define FF_ROS2_VIRTUAL "freefloat/facility"
 #define FF_ROS2_LOCKSTEP "freefloat/lockstep" /* and its stamps are the virtual time */
 #define FF_ROS2_END "end"                     /* to the virtual facility, as the label of a command */
+#define FF_ROS2_ASIDE \
+    "/virtual" /* behind the command's topic: what the virtual facility is told before a motion */
 
 enum {
     FF_ROS2_NAMES = 256, /* joints of a message at most */
@@ -32,33 +34,40 @@ typedef struct ff_ros2_message {
 
 typedef struct ff_ros2_states {
     ff_ros2_message message;
-    unsigned found;  /* bit per joint that is in it */
-    int twice;       /* a joint that is in it again; -1: none */
-    double q[6];     /* [rad] of those found */
-    bool rated;      /* each has a velocity, which is a number */
-    double rates[6]; /* [rad/s] */
+    unsigned found;            /* bit per joint that is in it */
+    int twice;                 /* a joint that is in it again; -1: none */
+    double q[FF_ARM_AXES];     /* [rad] of those found */
+    bool rated;                /* each has a velocity, which is a number */
+    double rates[FF_ARM_AXES]; /* [rad/s] */
 } ff_ros2_states;
+
+/* How many joints are named: six or seven. */
+int ff_ros2_axes(const ff_device_settings *of);
 
 /* A message with the head of net/topic_link.h. FF_ERR_FORMAT: malformed; FF_ERR_NOT_FINITE: a joint that was
  * found, or the wrench, is not a number. Joints of others are passed over. */
 ff_status ff_ros2_states_decode(const void *bytes, size_t size, const ff_device_settings *of,
                                 ff_ros2_states *states);
 ff_status ff_ros2_wrench_decode(const void *bytes, size_t size, ff_ros2_message *message, ff_wrench *wrench);
-/* Six positions, or these and six velocities: *rated. FF_ERR_SIZE: another number of them. *label is ""
- * without one. */
-ff_status ff_ros2_command_decode(const void *bytes, size_t size, double q[6], double rates[6], bool *rated,
-                                 char label[FF_ROS2_LABEL]);
+/* As many positions as `axes`, or these and as many velocities: *rated. FF_ERR_SIZE: another number of them.
+ * *label is "" without one. */
+ff_status ff_ros2_command_decode(const void *bytes, size_t size, int axes, double q[FF_ARM_AXES],
+                                 double rates[FF_ARM_AXES], bool *rated, char label[FF_ROS2_LABEL]);
 
 /* CDR alone. The joints stand in the message in reverse, behind one that is not asked for: no reader may
  * count on their order. */
 ff_status ff_ros2_states_encode(uint64_t stamp, const char *frame, const ff_device_settings *of,
-                                const double q[6], const double rates[6], int joints, void *bytes,
-                                size_t size, size_t *used);
+                                const double q[FF_ARM_AXES], const double rates[FF_ARM_AXES], int joints,
+                                void *bytes, size_t size, size_t *used);
 ff_status ff_ros2_wrench_encode(uint64_t stamp, const char *frame, const ff_wrench *wrench, void *bytes,
                                 size_t size, size_t *used);
 /* label: NULL or "": none, rates: NULL: none, as every driver expects it. */
-ff_status ff_ros2_command_encode(const double q[6], const double rates[6], const char *label, void *bytes,
-                                 size_t size, size_t *used);
+ff_status ff_ros2_command_encode(int axes, const double q[FF_ARM_AXES], const double rates[FF_ARM_AXES],
+                                 const char *label, void *bytes, size_t size, size_t *used);
+
+/* What the virtual facility is told on the topic beside: a label, "" for none. It moves nothing. */
+ff_status ff_ros2_label_decode(const void *bytes, size_t size, char label[FF_ROS2_LABEL]);
+ff_status ff_ros2_label_encode(const char *label, void *bytes, size_t size, size_t *used);
 
 /* Settings of both devices: where the driver is, and what is behind it. */
 extern const char *const ff_ros2_drivers[];

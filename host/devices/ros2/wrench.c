@@ -30,7 +30,8 @@ static void range(const void *self, ff_device_range *range) {
 }
 
 static void topics(const void *self, ff_device_topics *topics) {
-    *topics = (ff_device_topics){((const sensor *)self)->settings.topic, FF_ROS2_WRENCH, NULL, NULL};
+    *topics =
+        (ff_device_topics){.reads = ((const sensor *)self)->settings.topic, .reads_type = FF_ROS2_WRENCH};
 }
 
 static ff_status greet(void *self, const void *packet, size_t size, void *bytes, size_t room, size_t *used,

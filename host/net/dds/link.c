@@ -37,6 +37,8 @@ typedef struct self {
     unsigned domain;
     dds_entity_t participant, reader, writer;
     const struct ddsi_sertype *type;
+    dds_entity_t aside; /* reader or writer of the topic beside; 0: none */
+    const struct ddsi_sertype *aside_type;
     dds_guid_t own;
     int near, far; /* both ends of the socket */
     char reads[FF_LINK_NAME], reads_type[FF_LINK_NAME], writes[FF_LINK_NAME], writes_type[FF_LINK_NAME];
@@ -118,21 +120,34 @@ static void meet_readers(dds_entity_t reader, void *link) {
 
 /* ----------------------------------------------------------------------------------------- messages -- */
 
-static void hand_on(void *link, const dds_sample_info_t *info, const void *bytes, size_t size) {
-    const self *l = link;
+static void pass(const self *l, bool aside, const dds_sample_info_t *info, const void *bytes, size_t size) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
     ff_link_head head = {.arrived = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec,
                          .from = info->publication_handle,
                          .readers = atomic_load(&l->count[READER]),
-                         .rivals = atomic_load(&l->count[RIVAL])};
+                         .rivals = atomic_load(&l->count[RIVAL]),
+                         .aside = aside};
     struct iovec part[] = {{&head, sizeof head}, {(void *)(uintptr_t)bytes, size}};
     const struct msghdr message = {.msg_iov = part, .msg_iovlen = 2};
     sendmsg(l->far, &message, MSG_DONTWAIT | MSG_NOSIGNAL); /* one that stands still misses it */
 }
 
+static void hand_on(void *link, const dds_sample_info_t *info, const void *bytes, size_t size) {
+    pass(link, false, info, bytes, size);
+}
+
+static void hand_aside(void *link, const dds_sample_info_t *info, const void *bytes, size_t size) {
+    pass(link, true, info, bytes, size);
+}
+
 static void hear(dds_entity_t reader, void *link) {
     while (ff_bytes_take(reader, hand_on, link) > 0) {
+    }
+}
+
+static void hear_aside(dds_entity_t reader, void *link) {
+    while (ff_bytes_take(reader, hand_aside, link) > 0) {
     }
 }
 
@@ -144,8 +159,10 @@ static void *write_on(void *link) {
         const ssize_t n = recv(l->far, bytes, sizeof bytes, 0);
         if (n <= 0)
             return NULL;
-        if (l->writer > 0)
-            ff_bytes_write(l->writer, l->type, bytes, (size_t)n);
+        const bool aside = bytes[0];
+        const dds_entity_t writer = aside ? l->aside : l->writer;
+        if (writer > 0)
+            ff_bytes_write(writer, aside ? l->aside_type : l->type, bytes + 1, (size_t)n - 1);
     }
 }
 
@@ -159,25 +176,44 @@ static dds_entity_t watch(self *l, dds_entity_t topic, dds_on_data_available_fn 
     return reader;
 }
 
+/* What is read is handed to `with`. */
+static dds_entity_t open_reader(self *l, dds_entity_t topic, ff_link_quality quality, int depth,
+                                dds_on_data_available_fn with) {
+    dds_qos_t *q = ff_domain_quality(quality, depth);
+    dds_listener_t *listener = dds_create_listener(l);
+    dds_lset_data_available(listener, with);
+    const dds_entity_t reader = topic < 0 ? topic : dds_create_reader(l->participant, topic, q, listener);
+    dds_delete_listener(listener);
+    dds_delete_qos(q);
+    return reader;
+}
+
+static dds_entity_t open_writer(const self *l, dds_entity_t topic) {
+    dds_qos_t *q = ff_domain_quality(FF_LINK_RELIABLE, 1);
+    const dds_entity_t writer = topic < 0 ? topic : dds_create_writer(l->participant, topic, q, NULL);
+    dds_delete_qos(q);
+    return writer;
+}
+
 static bool open_entities(self *l, const ff_link_config *config) {
     const struct ddsi_sertype *used;
     bool good = watch(l, DDS_BUILTIN_TOPIC_DCPSPUBLICATION, meet_writers) > 0 &&
                 watch(l, DDS_BUILTIN_TOPIC_DCPSSUBSCRIPTION, meet_readers) > 0;
     if (good && config->writes) {
         const dds_entity_t topic = ff_bytes_topic(l->participant, l->writes, l->writes_type, &l->type);
-        dds_qos_t *q = ff_domain_quality(FF_LINK_RELIABLE, 1);
-        l->writer = topic < 0 ? topic : dds_create_writer(l->participant, topic, q, NULL);
-        dds_delete_qos(q);
+        l->writer = open_writer(l, topic);
         good = l->writer > 0;
+    }
+    if (good && config->aside) {
+        const dds_entity_t topic =
+            ff_bytes_topic(l->participant, config->aside, "std_msgs::msg::dds_::String_", &l->aside_type);
+        l->aside =
+            config->hears ? open_reader(l, topic, FF_LINK_RELIABLE, 64, hear_aside) : open_writer(l, topic);
+        good = l->aside > 0;
     }
     if (good && config->reads) {
         const dds_entity_t topic = ff_bytes_topic(l->participant, l->reads, l->reads_type, &used);
-        dds_qos_t *q = ff_domain_quality(config->reliable ? FF_LINK_RELIABLE : FF_LINK_SENSOR, 64);
-        dds_listener_t *listener = dds_create_listener(l);
-        dds_lset_data_available(listener, hear);
-        l->reader = topic < 0 ? topic : dds_create_reader(l->participant, topic, q, listener);
-        dds_delete_listener(listener);
-        dds_delete_qos(q);
+        l->reader = open_reader(l, topic, config->reliable ? FF_LINK_RELIABLE : FF_LINK_SENSOR, 64, hear);
         good = l->reader > 0;
     }
     return good;

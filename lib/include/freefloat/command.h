@@ -340,12 +340,14 @@ double ff_arm_along(const ff_arm_model *model, const ff_pose *T_wt);
 void ff_arm_jacobian(const ff_arm_model *model, const ff_arm_joints *joints, double jacobian[6][7]);
 /* The same, and T_wt (ff_arm_forward) in one pass over the chain. */
 ff_pose ff_arm_jacobian_at(const ff_arm_model *model, const ff_arm_joints *joints, double jacobian[6][7]);
-/* The tool's motion while the first six axes turn at these rates [rad/s], and back: angular velocity in the
- * tool's axes, velocity of its origin in the world's, as ff_setpoint has them. A seventh axis or rail stands.
- * FF_ERR_SINGULAR: *rates is untouched. */
-ff_twist ff_arm_twist(const ff_arm_model *model, const ff_arm_joints *joints, const double rates[6]);
+/* The tool's motion while the axes turn at these rates [rad/s], as many as the arm has, and back: angular
+ * velocity in the tool's axes, velocity of its origin in the world's, as ff_setpoint has them. A rail stands.
+ * Of seven axes the rates are the least ones (sum of squares): none of the null space. FF_ERR_SINGULAR:
+ * *rates is untouched. */
+ff_twist ff_arm_twist(const ff_arm_model *model, const ff_arm_joints *joints,
+                      const double rates[FF_ARM_AXES]);
 ff_status ff_arm_rates(const ff_arm_model *model, const ff_arm_joints *joints, const ff_twist *twist,
-                       double rates[6]);
+                       double rates[FF_ARM_AXES]);
 
 ff_arm_margin ff_arm_singularity(const ff_arm_model *model, const ff_arm_joints *joints);
 

@@ -41,7 +41,7 @@ typedef enum ff_setting_type {
     FF_SETTING_VECTOR,  /* ff_vec3 */
     FF_SETTING_GROUP,   /* nothing of its own: a map whose keys are the settings named "group.key" */
     FF_SETTING_TOPIC,   /* of a device, not of a method: a ROS topic's name */
-    FF_SETTING_NAMES    /* likewise: six names that differ */
+    FF_SETTING_NAMES    /* likewise: six or seven names that differ */
 } ff_setting_type;
 
 /* One setting, a key of the map in a scenario that is named as the method. Feeds the scenario reader, its

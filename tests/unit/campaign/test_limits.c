@@ -461,7 +461,7 @@ static void test_values_of_contacts_are_those_of_the_side_asked_for(void **state
                               .end = 1.25,
                               .peak_force = {20, 21},
                               .peak_robot_force = 22,
-                              .impulse = {{1, 2, 3}},
+                              .impulse = {{{1, 2, 3}}, {{-1, -2, -4}}},
                               .stiffness = 2900,
                               .damping = 98},
                              {.contact = 0, .start = 2.0, .end = FF_NAN}};
@@ -497,7 +497,7 @@ static void test_values_of_contacts_are_those_of_the_side_asked_for(void **state
                  {"satellites.b.contacts.0.peak_force_N", 21.0},
                  {"satellites.b.contacts.0.peak_robot_force_N", 22.0},
                  {"satellites.a.contacts.1.impulse_Ns.2", 3.0},
-                 {"satellites.b.contacts.0.impulse_Ns.2", -3.0}, /* action and reaction */
+                 {"satellites.b.contacts.0.impulse_Ns.2", -4.0}, /* its own */
                  {"satellites.a.contacts.1.stiffness_Npm", 2900.0},
                  {"satellites.a.contacts.1.damping_Nspm", 98.0},
                  {"satellites.b.error_vs_ideal.rebound_speed_mps", 0.125},

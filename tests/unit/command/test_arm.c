@@ -335,14 +335,15 @@ static void test_rail_is_given_or_follows_the_wrist(void **state) {
 static void test_rates_and_twist_are_each_others_inverse(void **state) {
     (void)state;
     ff_rng rng;
+    static const ff_arm_kind kind[] = {FF_ARM_KR120, FF_ARM_UR10E, FF_ARM_FR3, FF_ARM_IIWA14};
     ff_rng_seed(&rng, test_seed(), 5);
     for (int i = 0; i < 200; i++) {
-        const ff_arm_model model = make_mounted(i % 2 ? FF_ARM_KR120 : FF_ARM_UR10E, &rng, FF_ARM_RAIL_NONE);
+        const ff_arm_model model = make_mounted(kind[i % 4], &rng, FF_ARM_RAIL_NONE);
         const ff_arm_joints j = random_joints(&model, &rng);
         const double h = 1e-4;
-        double rates[6], back[6] = {0};
+        double rates[FF_ARM_AXES] = {0}, back[FF_ARM_AXES] = {0};
         ff_arm_joints plus = j, minus = j;
-        for (int a = 0; a < 6; a++) {
+        for (int a = 0; a < model.config.axes; a++) {
             rates[a] = ff_rng_range(&rng, -1.0, 1.0);
             plus.a[a] += h * rates[a];
             minus.a[a] -= h * rates[a];
@@ -351,15 +352,28 @@ static void test_rates_and_twist_are_each_others_inverse(void **state) {
         const ff_pose T = ff_arm_forward(&model, &j), a = ff_arm_forward(&model, &plus),
                       b = ff_arm_forward(&model, &minus);
         const ff_vec3 w = ff_vec3_scale(0.5 / h, ff_quat_log(ff_quat_mul(a.q, ff_quat_conj(b.q))));
-        /* central differences: the third derivative of a chain of six is below (sum of rates)^3 times its
+        /* central differences: the third derivative of a chain of seven is below (sum of rates)^3 times its
          * 5 m */
         assert_vec3_near(twist.w, ff_quat_unrotate(T.q, w), 1e-5);
         assert_vec3_near(twist.v, ff_vec3_scale(0.5 / h, ff_vec3_sub(a.p, b.p)), 1e-5);
         if (ff_arm_singularity(&model, &j).smallest < 0.05)
             continue;
         assert_int_equal(ff_arm_rates(&model, &j, &twist, back), FF_OK);
-        for (int axis = 0; axis < 6; axis++)
+        for (int axis = 0; axis < 6 && model.config.axes == 6; axis++)
             assert_near(back[axis], rates[axis], 1e-11);
+        if (model.config.axes == 6)
+            continue;
+        /* seven: the same motion by the least rates, so across all that differs from them (Pythagoras) */
+        const ff_twist again = ff_arm_twist(&model, &j, back);
+        double across = 0.0, apart = 0.0;
+        for (int axis = 0; axis < 7; axis++) {
+            across += back[axis] * (rates[axis] - back[axis]);
+            apart = fmax(apart, fabs(rates[axis] - back[axis]));
+        }
+        assert_vec3_near(again.w, twist.w, 1e-11);
+        assert_vec3_near(again.v, twist.v, 1e-11);
+        assert_near(across, 0.0, 1e-11);
+        assert_true(apart > 1e-6);
     }
 }
 

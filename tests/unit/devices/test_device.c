@@ -32,8 +32,8 @@ static const ff_device_settings settings_of_all = {
 static size_t ros2_datagram(const ff_device *device, int n, uint8_t *bytes, size_t size) {
     const uint64_t stamp = UINT64_C(1700000000000000000) + (uint64_t)((int64_t)4000000 * n);
     const ff_link_head head = {.arrived = (int64_t)stamp + 100000, .from = 5, .readers = 1};
-    const double q[6] = {0, -1.5, 1.5, 0, 0.8, 1e-3 * (n > 0 ? n : 0)};
-    const double rates[6] = {0};
+    const double q[FF_ARM_AXES] = {0, -1.5, 1.5, 0, 0.8, 1e-3 * (n > 0 ? n : 0)};
+    const double rates[FF_ARM_AXES] = {0};
     const ff_wrench wrench = {ff_vec3_make(0, 0, 1e-3 * n), ff_vec3_make(1, 2, 3)};
     size_t used = 0;
     memcpy(bytes, &head, sizeof head);

@@ -130,7 +130,7 @@ static void test_refusals(void **unused) {
     (void)unused;
     words w = healthy(0);
     w.names[4] = "other";
-    refused(&w, &settings, FF_ERR_DEVICE, "/joint_states has no joint 'j3', allowed: all six");
+    refused(&w, &settings, FF_ERR_DEVICE, "/joint_states has no joint 'j3', allowed: all of `joints`");
     w = healthy(0);
     w.names[2] = "j3";
     refused(&w, &settings, FF_ERR_DEVICE, "the joint 'j3' twice");
@@ -144,7 +144,7 @@ static void test_refusals(void **unused) {
     w.ahead = 2.0;
     refused(&w, &settings, FF_ERR_DEVICE, "2.000 s ahead of this computer's clock, allowed: 0.5 s");
     w.ahead = -3600.0;
-    refused(&w, &settings, FF_ERR_DEVICE, "3600.000 s behind");
+    refused(&w, &settings, FF_INFO_HELD, "3600.000 s behind");
     w = healthy(0);
     w.head.rivals = 1;
     refused(&w, &settings, FF_ERR_DEVICE, "somebody else publishes /commands");
@@ -229,10 +229,10 @@ static void test_run(void **unused) {
     w.head.from = 8;
     assert_int_equal(sample(robot, &w, &s), FF_INFO_STALE);
     w = healthy(16);
-    w.ahead = 2.0;
+    w.ahead = 0.5001;
     assert_int_equal(sample(robot, &w, &s), FF_OK);
     assert_int_equal(s.robot.signal[FF_SIGNAL_OTHERS], 1);
-    assert_int_equal(s.robot.signal[FF_SIGNAL_AHEAD], 1);
+    assert_int_equal(s.robot.signal[FF_SIGNAL_AHEAD], 501); /* [ms] */
     assert_true(s.robot.signals >> FF_SIGNAL_AHEAD & 1u);
     ff_device_ros2.count(robot, &count);
     assert_int_equal(count.received, 5);
@@ -262,6 +262,42 @@ static void test_strayed(void **unused) {
 
 /* Velocities where they are asked for: mapped as the positions are; without them it is not that driver. The
  * virtual driver is sent its velocities behind its positions, a real one never. */
+/* Seven joints: each mapped by its name, none may be missing, seven positions are sent. */
+static void test_seven(void **unused) {
+    (void)unused;
+    ff_device_settings seven = settings;
+    snprintf(seven.joints[6], sizeof seven.joints[6], "j7");
+    words w = healthy(0);
+    refused(&w, &seven, FF_ERR_DEVICE, "/joint_states has no joint 'j7'");
+    w.names[2] = "j7";
+    void *robot = opened(&seven);
+    for (w.n = 0; w.n < 9; w.n++)
+        assert_int_equal(greet(robot, &w), w.n < 8 ? FF_INFO_HELD : FF_OK);
+    ff_device_sample s = {0};
+    w.n = 9;
+    assert_int_equal(sample(robot, &w, &s), FF_OK);
+    for (int a = 0; a < 7; a++)
+        assert_true(s.robot.joints.a[a] == (a < 6 ? home[a] : 0.02));
+    ff_robot_order order = {.moves = true, .joints = s.robot.joints};
+    order.joints.a[6] = 0.03;
+    assert_int_equal(ff_device_ros2.answer(robot, 0.0, &order, out, sizeof out, &used), FF_OK);
+    double q[FF_ARM_AXES] = {0}, rates[FF_ARM_AXES];
+    bool rated;
+    char label[FF_ROS2_LABEL];
+    memset(in, 0, sizeof(ff_link_head));
+    memcpy(in + sizeof(ff_link_head), out, used);
+    assert_int_equal(ff_ros2_command_decode(in, sizeof(ff_link_head) + used, 6, q, rates, &rated, label),
+                     FF_ERR_SIZE);
+    assert_int_equal(ff_ros2_command_decode(in, sizeof(ff_link_head) + used, 7, q, rates, &rated, label),
+                     FF_OK);
+    assert_memory_equal(q, order.joints.a, sizeof q);
+    order.joints.a[6] = FF_NAN;
+    w.n = 10;
+    assert_int_equal(sample(robot, &w, &s), FF_OK);
+    assert_int_equal(ff_device_ros2.answer(robot, 0.0, &order, out, sizeof out, &used), FF_ERR_NOT_FINITE);
+    free(robot);
+}
+
 static void test_velocities(void **unused) {
     (void)unused;
     ff_device_settings with = settings;
@@ -285,14 +321,14 @@ static void test_velocities(void **unused) {
         ff_robot_order order = {.moves = true, .rates = {1, 2, 3, 4, 5, 6}};
         memcpy(order.joints.a, home, sizeof home);
         assert_int_equal(ff_device_ros2.answer(robot, 0.0, &order, out, sizeof out, &used), FF_OK);
-        double q[6], rates[6];
+        double q[FF_ARM_AXES], rates[FF_ARM_AXES];
         bool rated;
         char label[FF_ROS2_LABEL];
         memset(in, 0, sizeof(ff_link_head));
         memcpy(in + sizeof(ff_link_head), out, used);
-        assert_int_equal(ff_ros2_command_decode(in, sizeof(ff_link_head) + used, q, rates, &rated, label),
+        assert_int_equal(ff_ros2_command_decode(in, sizeof(ff_link_head) + used, 6, q, rates, &rated, label),
                          FF_OK);
-        assert_memory_equal(q, home, sizeof q);
+        assert_memory_equal(q, home, sizeof home);
         assert_true(rated == (virtual == 1) && rates[5] == (virtual ? 6.0 : 0.0));
         w = healthy(11);
         w.frame = virtual ? FF_ROS2_VIRTUAL : "";
@@ -347,7 +383,7 @@ static void test_wrench(void **unused) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_refusals), cmocka_unit_test(test_run),
-                                       cmocka_unit_test(test_strayed), cmocka_unit_test(test_velocities),
-                                       cmocka_unit_test(test_wrench)};
+                                       cmocka_unit_test(test_strayed),  cmocka_unit_test(test_velocities),
+                                       cmocka_unit_test(test_seven),    cmocka_unit_test(test_wrench)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -164,7 +164,9 @@ static void pull_order(int which) {
         desk.force.y = 0.0;
         break;
     case RETREAT:
+        executive.phases.rest = 3;
         ff_executive_retreat(&executive);
+        assert_int_equal(executive.phases.rest, 0); /* the rest is waited for anew */
         break;
     case LOSE:
         desk.lose_in = executive.guard.walk.state;

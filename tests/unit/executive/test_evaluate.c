@@ -430,6 +430,10 @@ static void test_small_motions_are_judged(void **state) {
                true);
     move(0, 0.02, 4.0, com, bias);
     move(1, 0.036, 9.0, com, bias);
+    plan.body[1].delay = 0.012; /* also one that is three times as long as was said: looked for up to 0.2 s */
+    ff_preflight_evaluate(&p, &view, true);
+    expect(1, "delay_error_cycles", FF_CHECK_NO_GO, 6.0, 1.0, "cycles", 0.003);
+    expect(1, "delay_ms", FF_CHECK_SHOWN, 36.0, FF_NAN, "ms", 0.01);
     plan.body[1].delay = 0.0316;
     ff_preflight_evaluate(&p, &view, true);
     expect(1, "delay_error_cycles", FF_CHECK_NO_GO, 1.1, 1.0, "cycles", 0.003);

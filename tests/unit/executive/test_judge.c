@@ -350,6 +350,8 @@ static void test_levels_are_shown_on_demand(void **unused) {
         for (int l = 0; l < FF_LEVEL_COUNT; l++)
             assert_true(lone.guard.level[0][l] == want[l] ||
                         (isnan(want[l]) && isnan(lone.guard.level[0][l])));
+        for (int l = 0; l < FF_LEVEL_COUNT; l++) /* there is one body, none behind it */
+            assert_true(lone.guard.level[1][l] == 0.0);
     }
 }
 

@@ -154,11 +154,44 @@ static void test_what_cannot_run_on_devices(void **state) {
                         "an emulation has no robots that carry satellites, but an arm for freefloat rt");
 }
 
+/* What run shows at t = 0 is where the run-up leads an arm of seven axes from its park pose, in steps of a
+ * cycle; the nearest to `ready` at the start itself has the elbow on the other side. */
+static void test_the_configuration_is_chosen_once(void **state) {
+    (void)state;
+    const char *const set[] = {
+        "satellites.client.robot={kind: ros2, arm: iiwa14, joints: [a, b, c, d, e, f, g], delay: 0.034,"
+        " base: {position: [-0.55, 0, -0.45]}, tool: {attitude: [0, 1, 0, 0]}}",
+        "satellites.client.velocity=[0.0103, 0.0151, 0.0207]",
+        "satellites.client.angular_velocity=[0.01, 0.02, 0.03]"};
+    assert_int_equal(create(set, 3), FF_OK);
+    ff_arm_model arm;
+    ff_arm_joints at, q = plan.body[0].home, ready = {0}, other;
+    assert_int_equal(ff_plan_place(&s, 0, false, &arm, &at, message, sizeof message), FF_OK);
+    const ff_pose T = ff_arm_forward(&arm, &at), late = ff_plan_runup(&plan, 0, -0.034).T;
+    assert_vec3_near(T.p, late.p, 1e-9); /* as near as the search comes */
+    for (uint64_t k = 1; k <= plan.runup; k++) {
+        const ff_pose to = ff_plan_runup(&plan, 0, -0.034 - (double)(plan.runup - k) * plan.cycle).T;
+        assert_int_equal(ff_arm_inverse_after(&arm, &to, &q, plan.cycle, &q, NULL), FF_OK);
+    }
+    /* here the null space is led while it stands, too, for the delay: a tenth of at most 2.4 rad/s */
+    for (int a = 0; a < 7; a++)
+        assert_near(q.a[a], at.a[a], 0.24 * 0.034);
+    memcpy(ready.a, arm.config.ready, sizeof ready.a);
+    const ff_pose start = ff_plan_runup(&plan, 0, 0.0).T;
+    assert_int_equal(ff_arm_inverse(&arm, &start, &ready, &other, NULL), FF_OK);
+    assert_true(fabs(other.a[0] - at.a[0]) > 1.0); /* a case that can tell */
+    const char *const far[] = {
+        "satellites.client.robot={kind: ur-rtde, arm: ur10e, base: {position: [9, 0, 0]}}"};
+    assert_int_equal(create(far, 1), FF_ERR_REACH);
+    assert_non_null(strstr(message, "beyond the stretched arm by 7."));
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_run_up),
         cmocka_unit_test(test_arms_stand_where_they_reach),
         cmocka_unit_test(test_what_cannot_run_on_devices),
+        cmocka_unit_test(test_the_configuration_is_chosen_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

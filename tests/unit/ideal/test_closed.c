@@ -55,6 +55,8 @@ static void compare(const ff_scenario *s) {
         assert_vec3_near(x->before[0].velocity, y->before[0].velocity, 1e-9);
         assert_vec3_near(x->after[0].velocity, y->after[0].velocity, 1e-9);
         assert_near(x->peak_force, y->peak_force, 1e-6 * y->peak_force);
+        /* from the velocities here, from the force there */
+        assert_vec3_near(x->impulse, y->impulse, 1e-8 * ff_vec3_norm(x->impulse));
     }
     ff_ideal_free(&closed);
     ff_ideal_free(&solved);

@@ -417,7 +417,9 @@ static void test_log_of_devices(void **state) {
     assert_int_equal(count_topic(path, "/state"), 1);
     assert_int_equal(count_topic(path, "/event"),
                      1 + 3 + 2); /* given; status 1, fault, good again; contact */
-    assert_int_equal(count_topic(path, "/body/joints"), 4);
+    assert_int_equal(count_topic(path, "/joint_states"), 4);
+    assert_int_equal(count_topic(path, "/clock"), 6);
+    assert_int_equal(count_topic(path, "/tf_static"), 1);
     assert_int_equal(count_topic(path, "/body/clock"), 3);
     ff_logfile file; /* what the check found is applied after the overrides of the command line */
     assert_int_equal(ff_logfile_open(path, &file, message, sizeof message), FF_OK);

@@ -13,6 +13,7 @@ static const char text[] =
 
 static ff_scenario scenario;
 static int taken[FF_TOPICS_MAX];
+static uint64_t newest[FF_TOPICS_MAX]; /* stamp */
 static unsigned char pose[256];
 static size_t pose_size;
 static int pose_topic;
@@ -20,7 +21,7 @@ static char frame[FF_TOPICS_MAX][64]; /* frame_id of a message with a header */
 
 static ff_status take(void *self, int topic, uint64_t stamp, const void *bytes, size_t size) {
     (void)self;
-    (void)stamp;
+    newest[topic] = stamp;
     taken[topic]++;
     uint32_t length = 0; /* CDR: encapsulation, seconds, nanoseconds, the string with its zero */
     if (size >= 16)
@@ -62,6 +63,32 @@ static void test_names(void **state) {
     }
 }
 
+static int find(const ff_topics *topics, const char *name) {
+    for (int i = 0; i < topics->count; i++)
+        if (strcmp(topics->topic[i].name, name) == 0)
+            return i;
+    return -1;
+}
+
+/* A log is played as the run was seen: what one has by a name the other has, too, in the same type. */
+static void test_log_and_live_have_one_table(void **state) {
+    (void)state;
+    static ff_topics use[2];
+    assert_int_equal(ff_topics_init(&scenario, FF_TOPIC_LIVE, &use[0]), FF_OK);
+    assert_int_equal(ff_topics_init(&scenario, FF_TOPIC_LOG, &use[1]), FF_OK);
+    for (int u = 0; u < 2; u++)
+        for (int i = 0; i < use[u].count; i++) {
+            const ff_topic *topic = &use[u].topic[i];
+            const int other = find(&use[!u], topic->name);
+            const bool alone = strcmp(topic->name, u ? "/input" : "/diagnostics") == 0;
+            assert_int_equal(other < 0, alone);
+            assert_true(alone || (strcmp(use[!u].topic[other].type, topic->type) == 0 &&
+                                  use[!u].topic[other].use == topic->use));
+        }
+    ff_topics_free(&use[0]);
+    ff_topics_free(&use[1]);
+}
+
 static void test_rows(void **state) {
     (void)state;
     static ff_topics live, logged;
@@ -87,6 +114,16 @@ static void test_rows(void **state) {
                 taken[live.body[2].raw] == 1 && taken[live.body[0].applied] == 1 && taken[live.joints] == 0);
     memcpy(first, pose, pose_size);
     const size_t size = pose_size;
+    /* of one instant twice: the stamps increase; a row outside of the run's time is stamped later by that */
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(ff_topics_event(&live, 0.5, 0, FF_EVENT_INFO, "e", FF_NAN, FF_NAN, &all), FF_OK);
+    assert_int_equal(newest[live.event], ff_topics_stamp(0.5) + 1);
+    assert_int_equal(newest[live.body[2].pose], ff_topics_stamp(0.5));
+    row.rested = 2.0;
+    assert_int_equal(ff_topics_row(&live, &row, &all), FF_OK);
+    assert_int_equal(newest[live.body[2].pose], ff_topics_stamp(2.5));
+    assert_int_equal(newest[live.clock], ff_topics_stamp(2.5));
+    row.rested = 0.0;
     pose_topic = logged.body[2].pose;
     memset(frame, 0, sizeof frame);
     assert_int_equal(ff_topics_row(&logged, &row, &all), FF_OK);
@@ -114,6 +151,8 @@ static int load(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names), cmocka_unit_test(test_rows)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_names),
+                                       cmocka_unit_test(test_log_and_live_have_one_table),
+                                       cmocka_unit_test(test_rows)};
     return cmocka_run_group_tests(tests, load, NULL);
 }

@@ -169,8 +169,8 @@ static void test_a_contact_lasts_from_its_first_row_to_the_first_of_five_quiet_o
     assert_near(e->peak_force[0], 5.0, 0.0);
     assert_near(e->peak_force[1], 5.0, 0.0);
     assert_near(e->peak_robot_force, 6.0, 0.0);
-    assert_near(e->impulse.x, -5.0 * 12 * CYCLE, 1e-12);
-    assert_near(e->load_impulse.y, 2.0 * 20 * CYCLE, 1e-12); /* to its fifth quiet row */
+    assert_near(e->impulse[0].x, -5.0 * 12 * CYCLE, 1e-12);
+    assert_near(e->load_impulse[0].y, 2.0 * 20 * CYCLE, 1e-12); /* to its fifth quiet row */
     assert_near(e->stiffness, 1875.0, 0.0);
     assert_near(e->damping_sd, 1.0, 0.0);
     assert_int_equal(e->bounded, 12);
@@ -197,6 +197,103 @@ static void test_a_contact_lasts_from_its_first_row_to_the_first_of_five_quiet_o
     assert_true(isnan(info.cof));        /* and the robot neither */
 }
 
+static double restitution(void) {
+    ff_episode_info info;
+    ff_metrics_episode(&metrics, 0, &info);
+    return info.restitution;
+}
+
+/* One contact that begins with `before` and ends with `after`; the force has a part along the surface. */
+static void bounce(ff_vec3 before, ff_vec3 after) {
+    for (int k = 0; k < 8; k++) {
+        row.touching[0] = k < 3;
+        row.contact_force[0] = row.touching[0] ? ff_vec3_make(-5, -4, 0) : ff_vec3_zero();
+        row.body[A].satellite.velocity = k < 3 ? before : after;
+        take();
+    }
+    ff_metrics_finish(&metrics, NULL, FF_OK);
+}
+
+/* Friction turns the impulse away from the normal; restitution is of the speed along the normal all the same.
+ */
+static void test_restitution_is_along_the_surfaces_normal(void **state) {
+    (void)state;
+    const ff_vec3 before = ff_vec3_make(0.05, 0.03, 0), after = ff_vec3_make(-0.04, -0.01, 0);
+    make();
+    scenario.contact[0].kind = FF_CONTACT_WALL;
+    scenario.contact[0].against = -1;
+    scenario.contact[0].friction = 0.8;
+    bounce(before, after);
+    assert_near(restitution(), 0.8, 1e-12);
+    /* a pair's normal stands in `against`, which turns meanwhile */
+    make();
+    scenario.contact[0].friction = 0.8;
+    const double angle[2] = {0.3, 0.4};
+    for (int k = 0; k < 8; k++) {
+        const ff_vec3 n = ff_quat_rotate(ff_quat_exp(ff_vec3_make(0, 0, angle[k >= 3])),
+                                         ff_vec3_make(-1, 0, 0)),
+                      along = ff_vec3_cross(n, ff_vec3_make(0, 0, 1));
+        row.touching[0] = k < 3;
+        row.contact_force[0] = row.touching[0] ? ff_vec3_make(-5, -4, 0) : ff_vec3_zero();
+        row.body[B].satellite.attitude = ff_quat_exp(ff_vec3_make(0, 0, angle[k >= 3]));
+        row.body[A].satellite.velocity = ff_vec3_axpy(k < 3 ? -0.05 : 0.03, n, ff_vec3_scale(0.2, along));
+        take();
+    }
+    ff_metrics_finish(&metrics, NULL, FF_OK);
+    assert_near(restitution(), 0.6, 1e-12);
+    /* a cone has a normal everywhere and stops have several: the impulse's direction, without friction */
+    const double along = (5 * 0.04 + 4 * 0.01) / (5 * 0.05 + 4 * 0.03);
+    make();
+    scenario.contact[0].kind = FF_CONTACT_CONE;
+    bounce(before, after);
+    assert_near(restitution(), along, 1e-12);
+    make();
+    scenario.contact[0].kind = FF_CONTACT_CONE;
+    scenario.contact[0].friction = 0.1;
+    bounce(before, after);
+    assert_true(isnan(restitution()));
+    make();
+    scenario.satellite[A].arm.present = true; /* what touches is its gripper, not a point of the base */
+    bounce(before, after);
+    assert_true(isnan(restitution()));
+}
+
+/* What a satellite feels of two contacts at once is each one's own force and a share of what sensor and
+ * method changed; the partner of one feels that one alone; a load is in none. */
+static void test_contacts_at_one_time_have_an_impulse_each(void **state) {
+    (void)state;
+    make();
+    scenario.contacts = 2;
+    scenario.contact[1] = (ff_contact){
+        .name = "wall", .kind = FF_CONTACT_WALL, .body = A, .against = -1, .normal = {{0, 1, 0}}};
+    const ff_quat turned = ff_quat_exp(ff_vec3_make(0, 0, 0.2));
+    row.body[A].satellite.attitude = turned; /* the robot lags by 0.2 rad */
+    row.body[A].load.force = ff_vec3_make(0, 0, 9);
+    for (int k = 0; k < 10; k++) {
+        row.touching[0] = k < 2;
+        row.touching[1] = k < 4;
+        row.contact_force[0] = ff_vec3_make(k < 2 ? -6 : 0, 0, 0);
+        row.contact_force[1] = ff_vec3_make(0, k < 4 ? 2 : 0, 0);
+        /* the sensor sees 10 % more of both */
+        row.body[A].corrected_b.f =
+            ff_vec3_scale(1.1, ff_vec3_add(row.contact_force[0], row.contact_force[1]));
+        row.body[B].corrected_b.f = ff_vec3_scale(-1.2, row.contact_force[0]);
+        take();
+    }
+    ff_metrics_finish(&metrics, NULL, FF_OK);
+    assert_int_equal(metrics.episodes, 2);
+    const ff_episode *pair = &metrics.episode[0], *wall = &metrics.episode[1];
+    const ff_vec3 more = ff_vec3_make(-0.6, 0.2, 0); /* three quarters of it the pair's */
+    const ff_vec3 of_pair = ff_vec3_axpy(0.75, more, ff_vec3_make(-6, 0, 0)),
+                  of_wall = ff_vec3_axpy(0.25, more, ff_vec3_make(0, 2, 0));
+    assert_vec3_near(pair->impulse[0], ff_vec3_scale(2 * CYCLE, ff_quat_rotate(turned, of_pair)), 1e-12);
+    assert_vec3_near(pair->impulse[1], ff_vec3_make(2 * CYCLE * 7.2, 0, 0), 1e-12);
+    const ff_vec3 alone = ff_vec3_make(0, 2.2, 0);
+    assert_vec3_near(wall->impulse[0],
+                     ff_vec3_scale(2 * CYCLE, ff_quat_rotate(turned, ff_vec3_add(of_wall, alone))), 1e-12);
+    assert_false(pair->by_momentum);
+}
+
 static void test_more_contacts_than_are_listed_are_said(void **state) {
     (void)state;
     make();
@@ -214,7 +311,7 @@ static void test_more_contacts_than_are_listed_are_said(void **state) {
     ff_ideal_result ideal = {.bodies = 2, .contacts = FF_MAX_EPISODES + 1, .contact = contact};
     for (int i = 0; i <= FF_MAX_EPISODES; i++)
         contact[i] = (ff_ideal_contact){.start = i, .end = i + 0.5, .peak_force = 7.0};
-    contact[0].after[0].velocity = ff_vec3_make(0, 0.3, 0);
+    contact[0].impulse = ff_vec3_make(0, 30.0, 0);
     metrics.more = false;
     metrics.t = FF_MAX_EPISODES + 1.0;
     ff_metrics_finish(&metrics, &ideal, FF_OK);
@@ -222,7 +319,8 @@ static void test_more_contacts_than_are_listed_are_said(void **state) {
     assert_int_equal(metrics.episodes, FF_MAX_EPISODES);
     assert_near(metrics.episode[9].start, 9.0, 0.0);
     assert_near(metrics.episode[9].peak_force[1], 7.0, 0.0);
-    assert_near(metrics.episode[0].impulse.y, 30.0, 1e-12); /* of 100 kg */
+    assert_near(metrics.episode[0].impulse[0].y, 30.0, 0.0);
+    assert_near(metrics.episode[0].impulse[1].y, -30.0, 0.0);
     free(contact);
 }
 
@@ -283,8 +381,9 @@ static void test_a_predicting_method_has_its_own_contact(void **state) {
     const ff_episode *e = &metrics.episode[0];
     assert_near(e->start, 0.05, 1e-12);
     assert_near(e->end, 0.12, 1e-12);
-    assert_near(e->impulse.x, 100.0 * -0.097, 1e-9);
-    assert_near(e->impulse.z, 0.0, 1e-9);
+    assert_near(e->impulse[0].x, 100.0 * -0.097, 1e-9);
+    assert_near(e->impulse[0].z, 0.0, 1e-9);
+    assert_true(e->by_momentum);
     assert_near(e->after[0].velocity.x, -0.047, 1e-12);
     assert_int_equal(e->reports, 1);
     assert_near(e->report[0], 17.0, 0.0);
@@ -539,6 +638,8 @@ int main(void) {
         cmocka_unit_test(test_errors_are_the_largest_and_a_number_that_is_none_sticks),
         cmocka_unit_test(test_without_a_cycle_nothing_is_judged_and_nothing_is_zero),
         cmocka_unit_test(test_a_contact_lasts_from_its_first_row_to_the_first_of_five_quiet_ones),
+        cmocka_unit_test(test_restitution_is_along_the_surfaces_normal),
+        cmocka_unit_test(test_contacts_at_one_time_have_an_impulse_each),
         cmocka_unit_test(test_more_contacts_than_are_listed_are_said),
         cmocka_unit_test(test_rebounds_and_forces_against_the_reference),
         cmocka_unit_test(test_a_predicting_method_has_its_own_contact),

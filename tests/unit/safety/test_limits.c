@@ -370,6 +370,14 @@ static void test_at_rest_what_is_measured_counts(void **state) {
             const bool pressed = kind < 3 && above;
             assert_int_equal(ff_safety_examine_at_rest(&c, &m, &in, false).code,
                              above && !pressed ? code : FF_TRIP_NONE);
+            if (code == FF_TRIP_BOX) { /* which is around the origin of the run */
+                const double off = b->measured.T.p.a[kind - 5];
+                c.origin[BODY].a[kind - 5] = off; /* exact: a difference of equals, or the double */
+                assert_int_equal(ff_safety_examine_at_rest(&c, &m, &in, true).code, FF_TRIP_NONE);
+                b->measured.T.p.a[kind - 5] = 2.0 * off;
+                assert_int_equal(ff_safety_examine_at_rest(&c, &m, &in, true).code,
+                                 above ? FF_TRIP_BOX : FF_TRIP_NONE);
+            }
             b->force_valid = false;
             assert_int_equal(ff_safety_examine_at_rest(&c, &m, &in, true).code,
                              above && !pressed ? code : FF_TRIP_NONE);

@@ -517,6 +517,17 @@ static void test_a_failed_step_is_a_trip_with_its_cause(void **state) {
     ff_trip_sentence(&trip, "b", text, sizeof text);
     assert_non_null(strstr(text, "METHOD: method 'mine': the method has failed: "));
     assert_non_null(strstr(text, ff_status_text(FF_ERR_NOT_FINITE)));
+    /* a controller's signal; one that is not the controller's affair is the whole cause, with its own remedy
+     */
+    trip = (ff_trip){.code = FF_TRIP_CONTROLLER, .of = "drives", .value = 0, .limit = 1};
+    ff_trip_sentence(&trip, "b", text, sizeof text);
+    assert_string_equal(text,
+                        "CONTROLLER: drives: the controller does not move its robot any more (0, allowed 1), "
+                        "satellite b: see its pendant");
+    trip = (ff_trip){
+        .code = FF_TRIP_CONTROLLER, .of = "stamps ahead, in ms", .act = "NTP", .value = 501, .limit = 500};
+    ff_trip_sentence(&trip, "b", text, sizeof text);
+    assert_string_equal(text, "CONTROLLER: stamps ahead, in ms (501, allowed 500), satellite b: NTP");
 }
 
 static void test_trips_by_the_sensor(void **state) {

@@ -156,7 +156,7 @@ static void test_what_does_not_fit_is_refused(void **state) {
     refuse("{a: [0, 0, 0, 0, 0, 0, 0], d: [0.3, 0, 0.3, 0, 0.4, 0, 0.1], alpha_deg: [-90, 90, 90, -90, -90, "
            "90, 0], "
            "lower: [-1, -1, -1, -1, -1, -1, -1], upper: [1, 1, 1, 1, 1, 1, 1], speed: [1, 1, 1, 1, 1, 1, 1]}",
-           "the arm has 7 axes, allowed with this kind: six");
+           "the arm has 7 axes, allowed with ur-rtde: six");
 }
 
 int main(void) {

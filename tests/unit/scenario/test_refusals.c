@@ -44,9 +44,13 @@ static const char *const *wrong_kinds(ff_type type) {
     static const char *const none[] = {NULL};
     static const char *const topic[] = {"[a]", "''",  "joint_states", "/", "/a//b",
                                         "/a/", "/1a", "/a b",         NULL};
-    static const char *const names[] = {
-        "a", "{}", "[a, b, c, d, e]", "[a, b, c, d, e, f, g]", "[a, b, c, d, e, a]", "[a, b, c, d, e, [f]]",
-        NULL};
+    static const char *const names[] = {"a",
+                                        "{}",
+                                        "[a, b, c, d, e]",
+                                        "[a, b, c, d, e, f, g, h]",
+                                        "[a, b, c, d, e, a]",
+                                        "[a, b, c, d, e, [f]]",
+                                        NULL};
     switch (type) {
     case FF_TYPE_TOPIC:
         return topic;
@@ -288,6 +292,8 @@ static const struct {
     {"envisat-capture", {"satellites.servicer.obsw={kind: udp, navigation: {encoder_delay: 61}}"}, 0, "encoder_delay is 61, allowed: at most 60"},
     {"envisat-capture", {"satellites.servicer.obsw.arrive=3", "satellites.servicer.obsw.approach=4"}, IN_FILE, "51:7: arrive is 3, allowed: after approach = 4 [s]"},
     {"envisat-capture", {"satellites.servicer.obsw.joints=[1, 2]"}, 0, "joints has 2 values, allowed: one for each of the arm's 7 joints"},
+    {"ros2-client", {"satellites.client.robot.rail={axis: [1, 0, 0], length: 2}"}, 0, "ros2 commands no external axis, allowed with a rail: kind: kuka-rsi"},
+    {"ur10e-client", {"satellites.client.robot.rail={axis: [1, 0, 0], length: 2}"}, 0, "ur-rtde commands no external axis, allowed with a rail: kind: kuka-rsi"},
     {"envisat-capture", {"satellites.servicer.obsw.joints=3"}, 0, "joints must be a list, not a plain value, allowed: [q1, q2, ...]"},
     {"envisat-capture", {"satellites.servicer.arm.joints=[1, 2, 3, 4, 5, 6, x]"}, 0, "joints must be a number, not 'x', allowed: a finite number [rad]"},
     {"envisat-capture", {"satellites.client.obsw={}"}, 0, "satellites.client.obsw lacks the key 'goal', allowed: map"},
