@@ -33,7 +33,8 @@ static inline ff_quat ff__quat_at(ff__group g, size_t k) {
  * sum of products with the residual a row before, after a fit of `fitted` numbers. Residuals that are alike
  * from row to row say less than their number: what changes slowly against them is known as if each had (1 +
  * rho)/(1 - rho) of its variance. Rho of residuals is too small by (fitted (1 + rho) + 2 rho)/count, which is
- * put back, and a fit takes as many of the rows as its numbers see. */
+ * put back, and a fit takes as many of the rows as its numbers see, of which at least half are left: beyond
+ * that the first order does not hold. */
 double ff__residual_variance(double sum, double lagged, size_t count, int fitted);
 
 #endif

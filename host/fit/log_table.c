@@ -37,5 +37,5 @@ double ff__residual_variance(double sum, double lagged, size_t count, int fitted
         return 0.0;
     const double rho = fmin(fmax((lagged / sum + fitted / n) / (1.0 - (fitted + 2.0) / n), 0.0), 0.999);
     const double alike = (1.0 + rho) / (1.0 - rho);
-    return sum / fmax(n - fitted * alike, 1.0) * alike;
+    return sum / fmax(n - fitted * alike, 0.5 * n) * alike;
 }
